@@ -166,18 +166,35 @@ impl Compiler<'_> {
     fn last(&self, all: &[Onto]) -> FxHashSet<usize> {
         let mut last: FxHashSet<usize> = all.iter().map(|it| self.writer(it)).collect();
         for (at, draft) in self.drafts.iter().enumerate() {
-            if self.waits_for(draft).any(|it| last.contains(&it)) {
+            if self.has_to_follow(draft, &last) {
                 last.insert(at);
             }
         }
         last
     }
 
-    /// The launches that make what another one reads, or changes.
-    fn waits_for<'a>(&'a self, draft: &'a Draft) -> impl Iterator<Item = usize> + 'a {
-        let changed = draft.outputs.iter().filter_map(|it| self.slots[*it].instead_of);
+    /// Whether a launch comes after some of earlier ones: it reads or changes what one makes, or changes what one reads.
+    fn has_to_follow(&self, draft: &Draft, earlier: &FxHashSet<usize>) -> bool {
+        let changed = || draft.outputs.iter().filter_map(|it| self.slots[*it].instead_of);
         let read = draft.inputs.iter().filter_map(Given::slot);
-        read.chain(changed).map(|it| self.slots[it].from)
+        let is_made = |it: usize| earlier.contains(&self.slots[it].from);
+        if read.chain(changed()).any(is_made) {
+            return true;
+        }
+        let places: SmallVec<[usize; 2]> = changed().map(|it| self.place_of(it)).collect();
+        let reads_there = |it: &usize| {
+            let mut read = self.drafts[*it].inputs.iter().filter_map(Given::slot);
+            read.any(|it| places.contains(&self.place_of(it)))
+        };
+        !places.is_empty() && earlier.iter().any(reads_there)
+    }
+
+    /// The slot in whose place another one lies.
+    fn place_of(&self, mut slot: usize) -> usize {
+        while let Some(before) = self.slots[slot].instead_of {
+            slot = before;
+        }
+        slot
     }
 
     /// Whether no other launch that comes last reads the variable after it is overwritten.
@@ -204,7 +221,7 @@ impl Compiler<'_> {
         let may_wait = |at: usize| {
             let Draft { work, outputs: made, .. } = &self.drafts[at];
             let is_sure = work.cannot_fail() || first == Some(at) && work.fails_before_it_writes();
-            is_sure && !made.iter().any(|slot| outputs.contains(slot))
+            is_sure && !made.iter().any(|it| outputs.contains(&self.place_of(*it)))
         };
         last.iter().copied().filter(|&it| !may_wait(it)).min()
     }
@@ -213,7 +230,7 @@ impl Compiler<'_> {
     fn leads_to(&self, launch: usize, other: usize) -> bool {
         let mut reached: FxHashSet<usize> = FxHashSet::from_iter([launch]);
         for at in launch + 1..=other {
-            if self.waits_for(&self.drafts[at]).any(|it| reached.contains(&it)) {
+            if self.has_to_follow(&self.drafts[at], &reached) {
                 reached.insert(at);
             }
         }

@@ -163,3 +163,17 @@ fn an_interrupt_comes_before_anything_is_written_or_after_all() {
     assert_eq!(bits(&ran[0]), bits(&op_by_op::run(&graph, &inputs).unwrap()[0]));
     assert_ne!(bits(&lent[0]), bits(&inputs[0]));
 }
+
+/// What is read late is not changed before that.
+#[test]
+fn what_a_launch_that_comes_last_reads_is_changed_behind_it() {
+    let text = "graph(%0: variable f32[6, 5], %1: variable f32[6, 5], %2: f32[1, 5]) {
+      %3 = mul(%0, 0.9) : f32[6, 5] %4 = sum(%3; dim=[0], keepdim=true) : f32[1, 5] %5 = add(%3, %4) : f32[6, 5]
+      %6 = t_cumsum(%5; dim=0) : f32[6, 5] %7 = add(%1, %6) : f32[6, 5]
+      %8 = slice_scatter(%6, %2; dim=0, start=3, stop=4) : f32[6, 5]
+      store %0 = %8 store %1 = %7 return %4 }"
+        .replace("t_cumsum", "cumsum");
+    assert_eq!(written(&text), [1]);
+    let seen = text.replace("return %4", "return %4, %8");
+    assert_eq!(written(&seen), [0; 0], "it would be changed before it is read");
+}

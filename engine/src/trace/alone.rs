@@ -5,9 +5,11 @@ use super::segment::{Source, graph_alone, optimized};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use super::{check, flush};
+use crate::apply::apply_one;
 use crate::lower::{self, Decide, Plan};
+use crate::ops::unary::clone;
 use crate::random::Everywhere;
-use crate::{Error, Result, Tensor};
+use crate::{Attrs, Error, Result, Tensor};
 
 /// A path that runs without the body.
 pub struct Alone {
@@ -206,6 +208,26 @@ impl Alone {
         let written: Vec<usize> = self.onto().collect();
         let others = self.stored.iter().copied().filter(|it| !written.contains(it));
         Ok(Some(Ran { results, stored: others.zip(stored).collect(), written }))
+    }
+
+    /// As [`Alone::run_onto`] on copies of the variables, whose next values are among those that are stored; `None` where none is written
+    /// where it lies.
+    pub fn rehearse_onto(&self, args: &[Tensor], now: &Now<'_>) -> Result<Option<Ran>> {
+        let onto: Vec<usize> = self.onto().collect();
+        if onto.is_empty() {
+            return Ok(None);
+        }
+        let copy = |at: &usize| {
+            let missing = || refused("each variable that it stores to has to be given");
+            let value = (now.variable)(*at).ok_or_else(missing)?.detach();
+            apply_one(&clone::OP, &[value], &Attrs::new())
+        };
+        let mut lent = onto.iter().map(copy).collect::<Result<Vec<Tensor>>>()?;
+        let ran = self.run_onto(args, now, &mut lent, &mut |_| true)?;
+        Ok(ran.map(|mut ran| {
+            ran.stored.extend(ran.written.drain(..).zip(lent));
+            ran
+        }))
     }
 
     /// What the plan takes, in order.

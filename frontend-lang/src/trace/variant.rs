@@ -222,9 +222,27 @@ impl Variant {
         let left = before.drawn.clone().resume();
         let variable = |at: usize| before.values.get(at).cloned();
         let now = Now::with(&variable);
-        let ran = graph.run(&asked.tensors(), &now);
-        let drawn = left.clone().resume();
-        let Ok(ran) = ran else { return false };
+        let is_it = |ran: engine::Result<Ran>| {
+            let drawn = left.clone().resume();
+            ran.is_ok_and(|it| drawn == left && self.is_left_by(it, asked, before, results))
+        };
+        if !is_it(graph.run(&asked.tensors(), &now)) {
+            return false;
+        }
+        // So does what writes variables where they lie.
+        before.drawn.clone().resume();
+        let onto = graph.rehearse_onto(&asked.tensors(), &now).transpose();
+        match onto {
+            Some(ran) => is_it(ran),
+            None => {
+                left.resume();
+                true
+            }
+        }
+    }
+
+    /// Whether a run of the graph gives what the body has given: results, and what is in all variables now.
+    fn is_left_by(&self, ran: Ran, asked: &Asked<'_>, before: &Before, results: &[Tensor]) -> bool {
         let mut expected = before.values.clone();
         for (at, value) in ran.stored {
             expected[at] = value;
@@ -235,8 +253,7 @@ impl Variant {
             Some(it) => it.get().detach().has_bits_of(value),
             None => true,
         };
-        drawn == left
-            && ran.results.len() == results.len()
+        ran.results.len() == results.len()
             && ran.results.iter().zip(results).all(|(a, b)| a.has_bits_of(b))
             && before.slots.iter().zip(&expected).all(is_given)
     }
