@@ -82,16 +82,14 @@ pub fn apply_to_itself(
         return Ok(false);
     }
     let count = layout.shape.numel();
-    let mut piece = |start: usize| {
-        let mut part = Layout::contiguous(Shape::from([PIECE.min(count - start)]));
-        part.offset = layout.offset + start;
+    let piece = |start: usize| {
+        let part = part_of(count, start, layout.offset);
         let copy = apply_one(&clone::OP, &[owner.with_layout(part.clone())], &Attrs::new())?;
         let given: SmallVec<[Tensor; 2]> =
             others.iter().map(|it| it.clone().unwrap_or_else(|| copy.clone())).collect();
         apply_in_place(op, owner, Some(&part), &given, attrs)
     };
-    let all = || (0..count).step_by(PIECE).try_fold(true, |_, start| piece(start));
-    interrupt::unstopped(count, all).ok_or(Error::Interrupted)?
+    each_piece(count, piece)
 }
 
 /// As [`apply_in_place`], for elements that lie apart in the buffer: the results are computed beside them, and put there.
@@ -136,23 +134,30 @@ fn in_pieces(
         [only] if only.shape == seen.shape && holds(only.dtype) => {}
         _ => return Ok(false),
     }
-    let part = |start: usize, offset: usize| {
-        let mut part = Layout::contiguous(Shape::from([PIECE.min(count - start)]));
-        part.offset = offset + start;
-        part
-    };
-    let mut piece = |start: usize| {
-        let here = part(start, seen.offset);
+    let piece = |start: usize| {
+        let here = part_of(count, start, seen.offset);
         let cut = |it: &Tensor| match it.rank() {
             0 => it.clone(),
-            _ => it.with_layout(part(start, it.layout().offset)),
+            _ => it.with_layout(part_of(count, start, it.layout().offset)),
         };
         let others: SmallVec<[Tensor; 2]> = others.iter().map(cut).collect();
         let results = apply_one(op, &inputs(owner, Some(&here), &others), attrs)?;
         let results = functional::to(&results, dtype)?;
         owner.write(&here, None, &results)
     };
-    // Where the first piece changes nothing the others do not, either.
+    each_piece(count, piece)
+}
+
+/// The piece of `count` elements in a row from `offset` on that begins at `start` of them.
+fn part_of(count: usize, start: usize, offset: usize) -> Layout {
+    let mut part = Layout::contiguous(Shape::from([PIECE.min(count - start)]));
+    part.offset = offset + start;
+    part
+}
+
+/// Calls `piece` with where each piece begins; an interrupt waits for the end. Where the first changes nothing (false) the others do not,
+/// either.
+fn each_piece(count: usize, mut piece: impl FnMut(usize) -> Result<bool>) -> Result<bool> {
     let all = || {
         let mut starts = (0..count).step_by(PIECE);
         starts.try_fold(true, |done, start| Ok::<bool, Error>(done && piece(start)?))

@@ -438,15 +438,15 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    /// Notes which inputs are taken.
-    fn note_reads(&mut self, deliveries: &[Delivery]) {
+    /// Notes which inputs are taken from where they come in.
+    fn note_reads(&mut self, deliveries: &[Delivery], overwritten: &FxHashMap<usize, usize>) {
         let delivered = deliveries.iter().filter_map(|it| match it {
             Delivery::Input(at, _) | Delivery::Fed(at) => Some(*at),
             Delivery::Kept(..) | Delivery::Const(..) | Delivery::Number(_) => None,
         });
         let read = self.drafts.iter().flat_map(|it| &it.inputs).filter_map(Given::input);
         for at in delivered.chain(read) {
-            self.inputs[at].is_read = true;
+            self.inputs[at].is_read = !overwritten.contains_key(&at);
         }
     }
 
@@ -459,7 +459,6 @@ impl<'a> Compiler<'a> {
         self.merge();
         self.update_in_place();
         let onto = self.write_onto(onto, &deliveries);
-        self.note_reads(&deliveries);
         self.hand_down();
         let of_slot = |it: &Slot| Some((it.kept?, (it.meta.clone(), it.site)));
         let mut kept: Vec<(usize, (Meta, Site))> = self.slots.iter().filter_map(of_slot).collect();
@@ -485,6 +484,7 @@ impl<'a> Compiler<'a> {
             });
         }
         let overwritten = by_input(&onto);
+        self.note_reads(&deliveries, &overwritten);
         let places = (&places[..], &overwritten);
         let launches = self.drafts.into_iter().map(|it| bind(it, places, &self.slots));
         let launches = launches.collect::<Result<Vec<_>>>()?;

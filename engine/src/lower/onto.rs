@@ -97,7 +97,11 @@ impl Compiler<'_> {
             let n = all.len();
             all.retain(|it| self.is_overwritten_last(it, &last));
             if let Some(outside) = self.first_that_may_not_wait(&last, deliveries) {
-                all.retain(|it| !self.leads_to(self.writer(it), outside));
+                let leads_there = |it: &Onto| {
+                    let writer = FxHashSet::from_iter([self.writer(it)]);
+                    self.with_followers(writer).contains(&outside)
+                };
+                all.retain(|it| !leads_there(it));
             }
             if all.len() == n {
                 break;
@@ -164,29 +168,23 @@ impl Compiler<'_> {
 
     /// The launches that write such stores, and all that wait for what they make.
     fn last(&self, all: &[Onto]) -> FxHashSet<usize> {
-        let mut last: FxHashSet<usize> = all.iter().map(|it| self.writer(it)).collect();
-        for (at, draft) in self.drafts.iter().enumerate() {
-            if self.has_to_follow(draft, &last) {
-                last.insert(at);
-            }
-        }
-        last
+        self.with_followers(all.iter().map(|it| self.writer(it)).collect())
     }
 
-    /// Whether a launch comes after some of earlier ones: it reads or changes what one makes, or changes what one reads.
-    fn has_to_follow(&self, draft: &Draft, earlier: &FxHashSet<usize>) -> bool {
-        let changed = || draft.outputs.iter().filter_map(|it| self.slots[*it].instead_of);
-        let read = draft.inputs.iter().filter_map(Given::slot);
-        let is_made = |it: usize| earlier.contains(&self.slots[it].from);
-        if read.chain(changed()).any(is_made) {
-            return true;
+    /// Some launches, and all that have to come after one of them: they read or change what one makes, or change what one reads.
+    fn with_followers(&self, mut all: FxHashSet<usize>) -> FxHashSet<usize> {
+        let mut read_places: FxHashSet<usize> = FxHashSet::default();
+        for (at, draft) in self.drafts.iter().enumerate() {
+            let read = || draft.inputs.iter().filter_map(Given::slot);
+            let changed = || draft.outputs.iter().filter_map(|it| self.slots[*it].instead_of);
+            let follows = read().chain(changed()).any(|it| all.contains(&self.slots[it].from))
+                || changed().any(|it| read_places.contains(&self.place_of(it)));
+            if follows || all.contains(&at) {
+                all.insert(at);
+                read_places.extend(read().map(|it| self.place_of(it)));
+            }
         }
-        let places: SmallVec<[usize; 2]> = changed().map(|it| self.place_of(it)).collect();
-        let reads_there = |it: &usize| {
-            let mut read = self.drafts[*it].inputs.iter().filter_map(Given::slot);
-            read.any(|it| places.contains(&self.place_of(it)))
-        };
-        !places.is_empty() && earlier.iter().any(reads_there)
+        all
     }
 
     /// The slot in whose place another one lies.
@@ -224,17 +222,6 @@ impl Compiler<'_> {
             is_sure && !made.iter().any(|it| outputs.contains(&self.place_of(*it)))
         };
         last.iter().copied().filter(|&it| !may_wait(it)).min()
-    }
-
-    /// Whether a launch is another one, or makes what that waits for.
-    fn leads_to(&self, launch: usize, other: usize) -> bool {
-        let mut reached: FxHashSet<usize> = FxHashSet::from_iter([launch]);
-        for at in launch + 1..=other {
-            if self.has_to_follow(&self.drafts[at], &reached) {
-                reached.insert(at);
-            }
-        }
-        reached.contains(&other)
     }
 
     /// Has the writer of a store replace what it reads of the variable.

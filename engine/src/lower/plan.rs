@@ -54,7 +54,7 @@ pub struct Choice {
 #[derive(Clone, Debug)]
 pub(super) struct Feed {
     pub(super) dtype: DType,
-    /// Whether a launch or a result takes it.
+    /// Whether a launch or a result takes it from where it comes in: what is written where it lies is lent apart.
     pub(super) is_read: bool,
     /// Counted from the lowest element.
     pub(super) layout: Layout,
@@ -205,10 +205,7 @@ impl Plan {
         kept: &[Arc<Buffer>],
     ) -> Result<Tensor> {
         match delivery {
-            Delivery::Kept(at, meta) => {
-                let layout = Layout::contiguous(meta.shape.clone());
-                Ok(Tensor::stored(kept[*at].clone(), layout, meta.dtype))
-            }
+            Delivery::Kept(at, meta) => Ok(stored(&kept[*at], meta)),
             Delivery::Input(at, layout) => {
                 let offset = layout.offset + lowest(inputs[*at].layout());
                 own(&inputs[*at].with_layout(Layout { offset, ..layout.clone() }))
@@ -351,6 +348,11 @@ impl Finishing {
         let Self { program, params, n_own, replaces, .. } = self;
         lane::run_behind(program, inputs, outputs, params, (*n_own, *replaces), kernel)
     }
+}
+
+/// What a buffer holds that outlives a run.
+pub(super) fn stored(buffer: &Arc<Buffer>, meta: &Meta) -> Tensor {
+    Tensor::stored(buffer.clone(), Layout::contiguous(meta.shape.clone()), meta.dtype)
 }
 
 /// The element of the storage that lies lowest among those the layout reaches; 0 for an empty tensor.

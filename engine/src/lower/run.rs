@@ -6,7 +6,7 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::onto::Onto;
-use super::plan::{Delivery, Feed, Launch, Plan, lowest, outside};
+use super::plan::{Delivery, Feed, Launch, Plan, lowest, outside, stored};
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operand, Place};
 use crate::cpu::interrupt;
@@ -119,7 +119,7 @@ impl Plan {
         let mut given = given.into_iter();
         let results = self.deliveries.iter().filter_map(|it| match it {
             Delivery::Kept(at, _) if self.is_onto(*at) => None,
-            Delivery::Kept(..) => self.deliver(it, inputs, &kept).ok(),
+            Delivery::Kept(at, meta) => Some(stored(&kept[*at], meta)),
             _ => given.next(),
         });
         Ok(Some(results.collect()))
@@ -149,7 +149,7 @@ impl Plan {
 
     /// Whether a buffer that outlives the run is a variable's.
     fn is_onto(&self, kept: usize) -> bool {
-        self.onto.all.iter().any(|it| it.kept == kept)
+        self.onto.all.binary_search_by_key(&kept, |it| it.kept).is_ok()
     }
 
     /// Fails unless these are the variables that are written where they lie, and nobody else looks at them.
@@ -230,16 +230,11 @@ impl Plan {
             .iter()
             .zip(inputs)
             .enumerate()
-            .map(|(idx, (feed, it))| match feed.is_read && !self.is_lent(idx) {
+            .map(|(idx, (feed, it))| match feed.is_read {
                 true => feed.fit(idx, it),
                 false => Ok(Cow::Borrowed(it)),
             })
             .collect()
-    }
-
-    /// Whether a variable among the inputs is written where it lies.
-    fn is_lent(&self, input: usize) -> bool {
-        self.onto.all.iter().any(|it| it.input == input)
     }
 }
 

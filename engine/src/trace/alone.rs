@@ -1,5 +1,7 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
+use rustc_hash::FxHashSet;
+
 use super::latest::{Ended, Place};
 use super::segment::{Source, graph_alone, optimized};
 use super::traced::{Options, Traced};
@@ -68,8 +70,6 @@ pub struct Ran {
     pub results: Vec<Tensor>,
     /// The next values of the variables that the path stores to, with the places at which [`super::Call::finish_storing`] got them.
     pub stored: Vec<(usize, Tensor)>,
-    /// The places of those that were written where they lie.
-    pub written: Vec<usize>,
 }
 
 impl Traced {
@@ -177,7 +177,7 @@ impl Alone {
         let mut results = ran?;
         let stored = results.split_off(self.n_results);
         let stored = self.stored.iter().copied().zip(stored).collect();
-        Ok(Ran { results, stored, written: Vec::new() })
+        Ok(Ran { results, stored })
     }
 
     /// The variables, by the caller's numbers, that [`Alone::run_onto`] writes where they lie; none where none is large.
@@ -205,9 +205,9 @@ impl Alone {
         }
         let Some(mut results) = ran? else { return Ok(None) };
         let stored = results.split_off(self.n_results);
-        let written: Vec<usize> = self.onto().collect();
+        let written: FxHashSet<usize> = self.onto().collect();
         let others = self.stored.iter().copied().filter(|it| !written.contains(it));
-        Ok(Some(Ran { results, stored: others.zip(stored).collect(), written }))
+        Ok(Some(Ran { results, stored: others.zip(stored).collect() }))
     }
 
     /// As [`Alone::run_onto`] on copies of the variables, whose next values are among those that are stored; `None` where none is written
@@ -225,7 +225,7 @@ impl Alone {
         let mut lent = onto.iter().map(copy).collect::<Result<Vec<Tensor>>>()?;
         let ran = self.run_onto(args, now, &mut lent, &mut |_| true)?;
         Ok(ran.map(|mut ran| {
-            ran.stored.extend(ran.written.drain(..).zip(lent));
+            ran.stored.extend(onto.into_iter().zip(lent));
             ran
         }))
     }

@@ -103,16 +103,20 @@ pub(super) fn recorded_with(trained: &mut Descent, grads: bool) -> (Traced, Vec<
     (function, call.finish_storing(&results, Some(&stores)).unwrap().results)
 }
 
+/// The losses of eight eager steps with random numbers from a seed, and what the variables hold after each.
+pub(super) fn eager_steps(seed: u64) -> Vec<(Vec<u32>, Vec<Vec<u32>>)> {
+    random::seed(seed);
+    let mut eager = Descent::new();
+    let step = |at| {
+        let [x, y] = batch(at);
+        (bits(&eager.step(&x, &y)), eager.variables().iter().map(bits).collect())
+    };
+    (0..8).map(step).collect()
+}
+
 #[test]
 fn a_training_step_runs_without_its_body() {
-    random::seed(3);
-    let mut eager = Descent::new();
-    let expected: Vec<(Vec<u32>, Vec<Vec<u32>>)> = (0..8)
-        .map(|at| {
-            let [x, y] = batch(at);
-            (bits(&eager.step(&x, &y)), eager.variables().iter().map(bits).collect())
-        })
-        .collect();
+    let expected = eager_steps(3);
     random::seed(3);
     let mut trained = Descent::new();
     let (function, mut loss) = recorded(&mut trained);

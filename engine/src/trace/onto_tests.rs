@@ -1,6 +1,6 @@
 //! Runs without the body that write variables where they lie: the same bits as other runs, in the buffers that were there.
 
-use super::alone_tests::{Descent, batch, recorded_with};
+use super::alone_tests::{Descent, batch, eager_steps, recorded_with};
 use super::training_tests::bits;
 use super::*;
 use crate::random;
@@ -39,14 +39,7 @@ fn run(graph: &Alone, at: usize, variables: &mut [Tensor], goes_on: bool) -> Ans
 
 #[test]
 fn a_training_step_writes_its_variables_where_they_lie() {
-    random::seed(3);
-    let mut eager = Descent::new();
-    let expected: Vec<(Vec<u32>, Vec<Vec<u32>>)> = (0..8)
-        .map(|at| {
-            let [x, y] = batch(at);
-            (bits(&eager.step(&x, &y)), eager.variables().iter().map(bits).collect())
-        })
-        .collect();
+    let expected = eager_steps(3);
     random::seed(3);
     let mut trained = Descent::new();
     let (graph, mut variables, mut onto) = prepared(&mut trained);

@@ -93,9 +93,13 @@ impl<'a> Asked<'a> {
         Asked { args, ..self }
     }
 
+    pub(super) fn inputs(&self) -> Ref<'_, Inputs> {
+        self.inputs.borrow()
+    }
+
     /// The values of the tensors among the arguments.
     pub(super) fn tensors(&self) -> Ref<'_, Vec<Tensor>> {
-        Ref::map(self.inputs.borrow(), |it| &it.tensors)
+        Ref::map(self.inputs(), |it| &it.tensors)
     }
 
     pub(super) fn tensors_mut(&self) -> RefMut<'_, Vec<Tensor>> {
@@ -107,16 +111,6 @@ impl<'a> Asked<'a> {
         if let Slot::Arg(at) = slot {
             self.tensors_mut()[at] = object.get();
         }
-    }
-
-    /// The arguments that the body gets ([`Inputs::replaced`]).
-    pub(super) fn replaced(
-        &self,
-        args: CallArgs<'_>,
-        call: &Call,
-        symbolic: bool,
-    ) -> (Vec<Value>, Vec<(Sym, Value)>) {
-        self.inputs.borrow().replaced(args, call, symbolic)
     }
 
     /// Whether the arguments are left as they were, but for their elements.

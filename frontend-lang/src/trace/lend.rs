@@ -26,8 +26,10 @@ impl<'a> Lent<'a> {
         if lent.is_empty() {
             return None;
         }
+        let mut is_lent = vec![false; way.slots.len()];
+        lent.iter().for_each(|it| is_lent[*it] = true);
         let other = |at: usize| match variant.object(asked, way.slots[at]) {
-            Some(object) if !lent.contains(&at) => Some(object.get()),
+            Some(object) if !is_lent[at] => Some(object.get()),
             // What is lent, and gradients that there are none of yet, which are not read.
             _ => Some(Tensor::number(0.0)),
         };

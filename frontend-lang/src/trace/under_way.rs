@@ -67,7 +67,7 @@ impl Alone {
         };
         let before = variant.before(asked, drawn);
         let symbolic = unit.traced().options().symbolic && !call.is_inline();
-        let (positional, keywords) = asked.replaced(args, &call, symbolic);
+        let (positional, keywords) = asked.inputs().replaced(args, &call, symbolic);
         let all = positional.iter().chain(keywords.iter().map(|it| &it.1));
         let tensors = all.filter(|it| it.as_tensor().is_some()).cloned();
         let passed = tensors.chain(asked.containers()).collect();

@@ -399,7 +399,10 @@ impl Variant {
     }
 
     fn graph_ran(&self, asked: &Asked<'_>, way: &Way, numbers: &[Value]) -> engine::Result<Ran> {
-        let variable = |at: usize| self.variable(asked, way.slots[at]);
+        let variable = |at: usize| match (way.slots[at], self.object(asked, way.slots[at])) {
+            (Slot::Grad { of, .. }, None) => Some(self.world.tensor(of)?.get()),
+            (_, object) => Some(object?.get()),
+        };
         let number = |at: usize| way.numbers.fed(at, numbers);
         way.graph.run(&asked.tensors(), &Now { variable: &variable, number: &number })
     }
@@ -427,14 +430,6 @@ impl Variant {
             lent.are_written();
         }
         ran
-    }
-
-    /// What a variable is now; in place of a gradient that there is none of its tensor, which is like it.
-    pub(super) fn variable(&self, asked: &Asked<'_>, slot: Slot) -> Option<Tensor> {
-        match (slot, self.object(asked, slot)) {
-            (Slot::Grad { of, .. }, None) => Some(self.world.tensor(of)?.get()),
-            (_, object) => Some(object?.get()),
-        }
     }
 
     /// Stores what the graph has given; what the function returns.
