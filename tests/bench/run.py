@@ -199,7 +199,10 @@ def compare(options, own, peer):
 def measure_before(options, own):
     """The workloads of an earlier commit, as they were then, beside those of this one: the rows that both have, in the order of the ratios."""
     checkout = Path(options.before).resolve()
-    before = Side("before", [checkout / "target" / "release" / "notegrad", "run"], own.thread_variables, checkout / "tests" / "bench" / "workloads")
+    binary, texts = checkout / "target" / "release" / "notegrad", checkout / "tests" / "bench" / "workloads"
+    if missing := [it for it in [binary, texts] if not it.exists()]:
+        sys.exit(f"--before: {missing[0]} is not there; name a checkout in which `cargo build --release -p kernel` has run")
+    before = Side("before", [binary, "run"], own.thread_variables, texts)
     tensors, plain = [[it for it in options.only if it in known] for known in [WORKLOADS, PLAIN]]
     measure_workloads(options, [own, before], tensors, options.threads, ["clock", "torch"])
     measure_workloads(options, [own, before], plain, [1], ["clock"])
