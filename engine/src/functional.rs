@@ -65,6 +65,11 @@ fn known(row: Option<&'static OpDef>, name: &'static str) -> Result<&'static OpD
     row.ok_or(Error::Attr { op: name, name: "op", problem: "is not in the op list".into() })
 }
 
+/// The same elements in a buffer of their own, laid out as `clone` does.
+pub fn copy(x: &Tensor) -> Result<Tensor> {
+    apply_one(&ops::unary::clone::OP, std::slice::from_ref(x), &Attrs::new())
+}
+
 /// The real (0) or imaginary (1) parts of complex numbers, where they lie.
 pub fn part(x: &Tensor, which: usize) -> Result<Tensor> {
     apply_one(&ops::complex::part::OP, std::slice::from_ref(x), &smallvec![Attr::Int(which as i64)])

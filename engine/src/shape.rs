@@ -217,6 +217,20 @@ impl Layout {
         self.shape.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
+    /// Whether one element may be seen several times: false only where each dimension steps over all that those with smaller steps reach.
+    pub fn overlaps(&self) -> bool {
+        let sides = self.shape.iter().zip(&self.strides).filter(|it| *it.0 > 1);
+        let mut sides: SmallVec<[(usize, usize); 4]> =
+            sides.map(|(&size, stride)| (stride.unsigned_abs(), size)).collect();
+        sides.sort_unstable();
+        let mut reach = 0;
+        !sides.iter().all(|&(stride, size)| {
+            let is_over = stride > reach;
+            reach += stride * (size - 1);
+            is_over
+        }) && self.shape.numel() > 0
+    }
+
     /// The same elements seen under a larger shape; `None` when the shapes do not broadcast.
     pub fn broadcast_to(&self, shape: &Shape) -> Option<Self> {
         let shift = shape.rank().checked_sub(self.shape.rank())?;

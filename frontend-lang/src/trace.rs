@@ -17,6 +17,7 @@ mod node;
 pub mod notice;
 mod numbers;
 mod pack;
+mod parted;
 mod piece;
 mod prevented;
 mod step;

@@ -736,6 +736,10 @@ for name, run in BESSEL:
 case("_trigamma", lambda x: torch.polygamma(1, x), [whole(3, 4, low=1, high=9)])
 case("_i0", torch.i0, [whole(3, 4)])
 
+for size, stride, start in [((2, 3), (4, 1), 0), ((3, 2), (1, 4), 2), ((4,), (3,), 1), ((2, 2, 2), (1, 6, 2), 1), ((0, 3), (4, 1), 0), ((), (), 7)]:
+    case("as_strided_scatter", lambda x, y: torch.as_strided_scatter(x, y, size, stride, start), [STRIDED, rand(*size)], [size, stride, start])
+case("as_strided_scatter", lambda x, y: torch.as_strided_scatter(x, y, (3,), (3,), 2), [torch.arange(9), torch.tensor([7, 8, 9])], [(3,), (3,), 2])
+
 
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

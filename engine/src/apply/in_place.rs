@@ -6,7 +6,6 @@ use super::{apply_one, infer, is_watched};
 use crate::cpu::interrupt;
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
-use crate::ops::unary::clone;
 use crate::random::HOST;
 use crate::{
     Attrs, DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, admit, functional, lane,
@@ -84,7 +83,7 @@ pub fn apply_to_itself(
     let count = layout.shape.numel();
     let piece = |start: usize| {
         let part = part_of(count, start, layout.offset);
-        let copy = apply_one(&clone::OP, &[owner.with_layout(part.clone())], &Attrs::new())?;
+        let copy = functional::copy(&owner.with_layout(part.clone()))?;
         let given: SmallVec<[Tensor; 2]> =
             others.iter().map(|it| it.clone().unwrap_or_else(|| copy.clone())).collect();
         apply_in_place(op, owner, Some(&part), &given, attrs)

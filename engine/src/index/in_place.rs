@@ -7,7 +7,7 @@ use std::iter::repeat_n;
 use super::picked::Picked;
 use super::{Index, Part, as_element, expand_ellipsis, find};
 use crate::apply::{apply_in_place, is_watched};
-use crate::{Attrs, DType, Layout, Result, Shape, Tensor, apply_one, functional, ops};
+use crate::{Attrs, DType, Layout, Result, Shape, Tensor, functional};
 
 /// Replaces elements, as [`super::set`] does, in the buffer of `owner`: those at `index` of what is seen under the layout `seen`, which
 /// lies in that buffer. False, with nothing changed, where somebody else can see them, where the tape or a trace must know of it, or
@@ -41,7 +41,7 @@ pub(super) fn written_copy(
     if is_watched([x, value]) {
         return Ok(None);
     }
-    let mut copy = apply_one(&ops::unary::clone::OP, std::slice::from_ref(x), &Attrs::new())?;
+    let mut copy = functional::copy(x)?;
     let seen = view(&copy)?;
     if !seen.shares_buffer(&copy) || seen.dtype() != copy.dtype() {
         return Ok(None);

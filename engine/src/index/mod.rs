@@ -5,10 +5,12 @@
 
 mod in_place;
 mod picked;
+mod strided;
 
 use smallvec::SmallVec;
 
 pub use in_place::set_in_place;
+pub use strided::set_strided;
 
 use crate::apply::is_shapes_only;
 use crate::apply::place::to_device;
@@ -113,6 +115,9 @@ pub fn write_through(
     view: impl Fn(&Tensor) -> Result<Tensor>,
 ) -> Result<Tensor> {
     if let Some(res) = in_place::written_copy(x, value, &view)? {
+        return Ok(res);
+    }
+    if let Some(res) = set_strided(x, &view, &[Index::Ellipsis], value)? {
         return Ok(res);
     }
     place(x, value, |positions| {

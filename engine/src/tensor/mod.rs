@@ -302,14 +302,18 @@ impl Tensor {
         Ok(Self::make(dtype, layout, data, edge))
     }
 
+    /// The buffer that holds the elements, by a number that no other has while it lives; `None` where there is none yet.
+    pub fn buffer_id(&self) -> Option<usize> {
+        match &self.0.data {
+            Data::Stored(buffer) => Some(Arc::as_ptr(buffer).addr()),
+            Data::Pending(pending) => pending.delivered().map(|it| Arc::as_ptr(it).addr()),
+            Data::Number(_) | Data::Abstract(..) | Data::Meta => None,
+        }
+    }
+
     /// Whether the elements of both lie in one buffer.
     pub fn shares_buffer(&self, other: &Self) -> bool {
-        let buffer = |it: &'_ Self| match &it.0.data {
-            Data::Stored(buffer) => Some(Arc::as_ptr(buffer)),
-            Data::Pending(pending) => pending.delivered().map(Arc::as_ptr),
-            _ => None,
-        };
-        buffer(self).is_some_and(|it| buffer(other) == Some(it))
+        self.buffer_id().is_some_and(|it| other.buffer_id() == Some(it))
     }
 
     /// Whether its buffer holds more than its elements: it is a part of something.

@@ -7,11 +7,9 @@ use super::segment::{Source, graph_alone, optimized};
 use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use super::{check, flush};
-use crate::apply::apply_one;
 use crate::lower::{self, Decide, Plan};
-use crate::ops::unary::clone;
 use crate::random::Everywhere;
-use crate::{Attrs, Error, Result, Tensor};
+use crate::{Error, Result, Tensor, functional};
 
 /// A path that runs without the body.
 pub struct Alone {
@@ -220,7 +218,7 @@ impl Alone {
         let copy = |at: &usize| {
             let missing = || refused("each variable that it stores to has to be given");
             let value = (now.variable)(*at).ok_or_else(missing)?.detach();
-            apply_one(&clone::OP, &[value], &Attrs::new())
+            functional::copy(&value)
         };
         let mut lent = onto.iter().map(copy).collect::<Result<Vec<Tensor>>>()?;
         let ran = self.run_onto(args, now, &mut lent, &mut |_| true)?;

@@ -94,6 +94,30 @@ fn of_a_failed_stretch_only_what_depends_on_the_failure_is_lost() {
 }
 
 #[test]
+fn what_lacked_memory_is_computed_once_there_is_some() {
+    let function = Traced::new(Options::default());
+    let x = Tensor::from_vec(&[5.0_f32, 2.0], Shape::from([2])).unwrap();
+    let run = |is_full: bool| {
+        test_ops::set_full(is_full);
+        let call = function.begin(std::slice::from_ref(&x)).unwrap();
+        let op = test_ops::find("t_fail");
+        let given = apply(op, &call.args()[..1], &Attrs::new()).unwrap().remove(0);
+        let finished = call.finish(std::slice::from_ref(&given));
+        assert_eq!(finished.is_err(), is_full);
+        given
+    };
+    let expected = bits(&run(false));
+    let given = run(true);
+    for _ in 0..2 {
+        let problem = given.to_vec::<f32>().unwrap_err().to_string();
+        assert!(problem.contains("out of memory") && problem.contains("read it again"), "{problem}");
+    }
+    test_ops::set_full(false);
+    assert_eq!(bits(&given), expected);
+    test_ops::set_full(true);
+}
+
+#[test]
 fn classes_computed_in_the_call_are_looked_at_where_they_are_used() {
     let function = Traced::new(Options::default());
     for (at, shift) in [0, 0, 5, 0].into_iter().enumerate() {

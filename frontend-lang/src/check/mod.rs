@@ -51,7 +51,7 @@ use crate::error::{
     SHAPE_ERROR, SYSTEM_EXIT, UNBOUND_LOCAL_ERROR,
 };
 use crate::native::NativeType;
-use crate::objects::finalizer;
+use crate::objects::{class, finalizer};
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -205,6 +205,7 @@ impl Cx {
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
         let (random, recording) = (engine::random::state(), engine::autograd::enabled());
         let autocast = engine::apply::autocast::halves();
+        let classes = class::changes();
         let (watch, devices) = (anomaly::watch(), self.devices.clone());
         let before = engine::apply::set_shapes_only(true);
         self.check = Some(Box::new(shadow));
@@ -226,6 +227,7 @@ impl Cx {
         anomaly::set_watch(watch);
         self.devices = devices;
         engine::random::set_state(random);
+        class::set_changes(classes);
         self.host = host;
         self.machine.stack.truncate(heights.0);
         self.machine.frames.truncate(heights.1);

@@ -76,6 +76,7 @@ pub mod traits {
 thread_local! {
     static NATIVE_CLASSES: RefCell<FxHashMap<usize, Rc<Class>>> = RefCell::default();
     static VERSION: Cell<u32> = const { Cell::new(1) };
+    static CHANGES: Cell<u32> = const { Cell::new(0) };
     static COVERED: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -103,6 +104,21 @@ pub(crate) fn is_data_descriptor(value: &Value) -> bool {
 #[inline]
 pub fn class_version() -> u32 {
     VERSION.get()
+}
+
+/// Changes whenever an attribute of a class that exists is set or removed. A new class changes none that could be found before.
+pub(crate) fn changes() -> u32 {
+    CHANGES.get()
+}
+
+/// As they were before a check, which changes copies of classes only.
+pub(crate) fn set_changes(changes: u32) {
+    CHANGES.set(changes);
+}
+
+fn changed() {
+    VERSION.set(VERSION.get().wrapping_add(1));
+    CHANGES.set(CHANGES.get().wrapping_add(1));
 }
 
 impl Class {
@@ -190,7 +206,7 @@ impl Class {
 
     /// Sets a class attribute.
     pub fn set(self: &Rc<Class>, name: Sym, value: Value) {
-        VERSION.set(VERSION.get().wrapping_add(1));
+        changed();
         cycles::note(Candidate::Class(Rc::downgrade(self)));
         if name.as_str() == finalizer::NAME {
             self.finalizes.set(true);
@@ -220,7 +236,7 @@ impl Class {
 
     /// Removes a class attribute; true if it was there.
     pub fn remove(&self, name: Sym) -> bool {
-        VERSION.set(VERSION.get().wrapping_add(1));
+        changed();
         let old = self.attrs.borrow_mut().shift_remove(&name);
         if self.lookup(name).is_some_and(|it| is_data_descriptor(&it)) {
             COVERED.set(true);

@@ -263,7 +263,8 @@ impl TensorObj {
     /// Gives the variable a new value of the same shape, also seen through views and by the base.
     pub fn set(&self, value: Tensor) -> engine::Result<()> {
         if let Some(base) = self.base.borrow().as_ref() {
-            if self.set_in_place(&[Index::Ellipsis], &value)? {
+            let all = [Index::Ellipsis];
+            if self.set_in_place(&all, &value)? || self.set_below(&all, &value)? {
                 return Ok(());
             }
             let whole = base.view.write(&base.object.get(), &value)?;
@@ -284,7 +285,8 @@ impl TensorObj {
         let edge = self.value.borrow().edge().cloned();
         let base = self.base.borrow();
         let Some(base) = base.as_ref() else { return self.set(value.at_edge(edge)) };
-        if self.set_in_place(&[Index::Ellipsis], value)? {
+        let all = [Index::Ellipsis];
+        if self.set_in_place(&all, value)? || self.set_below(&all, value)? {
             return Ok(());
         }
         let whole = base.view.write(&base.object.get(), value)?;

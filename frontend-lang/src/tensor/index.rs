@@ -45,6 +45,9 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
                 return Ok(());
             }
         }
+        if object.set_below(&index, &value)? {
+            return Ok(());
+        }
     }
     let res = engine::index::set(&object.get(), &index, &value)?;
     super::arith::assign(this, res)

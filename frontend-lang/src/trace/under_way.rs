@@ -53,6 +53,7 @@ impl Alone {
         if strict {
             self.tracks.follow_reads();
         }
+        variant.part_variables(asked)?;
         let refuses_looks = strict && self.has_looked_often();
         let tracking = self.tracks.plant(&asked.numbers, refuses_looks);
         let numbers_vary = tracking.is_some();

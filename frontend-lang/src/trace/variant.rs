@@ -172,7 +172,7 @@ impl Variant {
 
     /// All that the body may read or store to, and what it is now. In place of a gradient that there is none of yet its tensor,
     /// which is like it and not read.
-    fn slots(&self, asked: &Asked<'_>) -> Vec<(Slot, Tensor)> {
+    pub(super) fn slots(&self, asked: &Asked<'_>) -> Vec<(Slot, Tensor)> {
         let mut slots = Vec::new();
         for at in 0..self.world.n_tensors() {
             let Some(object) = self.world.tensor(at).filter(|it| !self.shows_another(it)) else {

@@ -14,7 +14,7 @@ use rustc_hash::FxHashSet;
 use super::node::{Node, Row, can_change};
 use crate::error::Raised;
 use crate::native::*;
-use crate::objects::class::{class_version, with_article};
+use crate::objects::class::{self, with_article};
 use crate::objects::module;
 use crate::objects::tensor::{TensorObj, assigned_grads};
 use crate::value::Value;
@@ -50,7 +50,7 @@ impl Settings {
         Settings {
             gradients: autograd::enabled(),
             autocast: autocast::halves(),
-            classes: class_version(),
+            classes: class::changes(),
             modules: module::changes(),
         }
     }

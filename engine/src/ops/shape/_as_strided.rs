@@ -52,13 +52,18 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 }
 
 /// Where the elements lie in a row from 0 on.
-fn lies(attrs: &Attrs, shape: &Shape) -> Layout {
+pub(super) fn lies(attrs: &Attrs, shape: &Shape) -> Layout {
     let strides = crate::attr::ints(attrs, 1).unwrap_or_default();
     let strides = strides.iter().map(|&it| it as isize).collect();
     Layout { shape: shape.clone(), strides, offset: crate::attr::int(attrs, 2).max(0) as usize }
 }
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    Ok(smallvec![Meta::new(seen(cx)?.shape, cx.dtype(0))])
+}
+
+/// The places that the attributes name, which lie within the first operand.
+pub(super) fn seen(cx: &InferCx<'_>) -> Result<Layout> {
     let sizes = cx.ints(0).unwrap_or_default();
     let strides = cx.ints(1).unwrap_or_default();
     if sizes.len() != strides.len() {
@@ -68,11 +73,11 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         return Err(cx.bad_shapes("sizes, strides and the offset must not be negative"));
     }
     let shape: Shape = sizes.iter().map(|&it| it as usize).collect();
-    let reach = lies(cx.attrs, &shape).reach();
-    if reach.is_none_or(|it| it > cx.shape(0).numel()) {
+    let lies = lies(cx.attrs, &shape);
+    if lies.reach().is_none_or(|it| it > cx.shape(0).numel()) {
         return Err(cx.bad_shapes("size and stride reach beyond the last element"));
     }
-    Ok(smallvec![Meta::new(shape, cx.dtype(0))])
+    Ok(lies)
 }
 
 fn view(layout: &Layout, attrs: &Attrs, shape: &Shape) -> Option<Layout> {

@@ -103,6 +103,16 @@ pub(super) fn slice_scatter(cx: &CudaCx<'_>) -> Result<()> {
     copy(&cx.inputs[1], cx.output(0)?, &sliced(cx)?)
 }
 
+/// Operand 0 with operand 1 at a start and at steps from there.
+pub(super) fn as_strided_scatter(cx: &CudaCx<'_>) -> Result<()> {
+    let (out, src) = (&cx.outputs[0], &cx.inputs[1]);
+    if out.numel() == 0 {
+        return Ok(());
+    }
+    copy(&cx.inputs[0], cx.output(0)?, out.layout())?;
+    copy(src, cx.output(0)?, &super::_as_strided::lies(cx.attrs, src.shape()))
+}
+
 /// Zeros with operand 0 in a slice.
 pub(super) fn slice_backward(cx: &CudaCx<'_>) -> Result<()> {
     let out = &cx.outputs[0];

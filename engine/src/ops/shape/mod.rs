@@ -8,6 +8,7 @@ use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
 
 pub mod _as_strided;
 pub mod _view_dtype;
+pub mod as_strided_scatter;
 pub mod cat;
 pub mod chunk;
 pub(crate) mod cuda;
@@ -47,6 +48,7 @@ pub mod unsqueeze;
 pub static ALL: &[&OpDef] = &[
     &_as_strided::OP,
     &_view_dtype::OP,
+    &as_strided_scatter::OP,
     &cat::OP,
     &chunk::OP,
     &diag::OP,

@@ -2,6 +2,7 @@
 
 use super::{Span, span_of};
 use crate::attr::Attr;
+use crate::cpu::strided;
 use crate::op::{NodeCx, attr};
 use crate::{Result, Shape};
 
@@ -122,6 +123,22 @@ pub(super) fn slice_scatter(cx: &mut NodeCx<'_>) -> Result<()> {
     let (data, values) = (cx.input(0), cx.input(1));
     let wire =
         cx.node("ScatterElements", &[&data, &indices, &values], vec![attr::int("axis", dim)]);
+    cx.give(wire)
+}
+
+pub(super) fn as_strided_scatter(cx: &mut NodeCx<'_>) -> Result<()> {
+    let part = super::_as_strided::lies(cx.attrs, cx.shape(1));
+    let all: Vec<i64> = (0..part.reach().unwrap_or(0) as i64).collect();
+    let indices = strided::gather(&all, &part);
+    let flat = cx.constant(&[-1])?;
+    let shape = cx.constant(&NodeCx::sizes(cx.shape(0)))?;
+    let indices = cx.constant(&indices)?;
+    let (data, values) = (cx.input(0), cx.input(1));
+    let data = cx.node("Reshape", &[&data, &flat], Vec::new());
+    let values = cx.node("Reshape", &[&values, &flat], Vec::new());
+    let placed =
+        cx.node("ScatterElements", &[&data, &indices, &values], vec![attr::int("axis", 0)]);
+    let wire = cx.node("Reshape", &[&placed, &shape], Vec::new());
     cx.give(wire)
 }
 

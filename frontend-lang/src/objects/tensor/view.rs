@@ -141,6 +141,32 @@ impl View {
     }
 }
 
+impl TensorObj {
+    /// Writes a part of what a view sees by giving the variable below all views another value. False, with nothing changed, where the
+    /// view itself says how, or the tape has to know.
+    pub(crate) fn set_below(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
+        let Some((mut object, view)) = self.base_object() else { return Ok(false) };
+        let mut views = vec![view];
+        while let Some((below, view)) = object.base_object() {
+            views.push(view);
+            object = below;
+        }
+        let is_own = matches!(&views[..], [View::Index(_)]) && matches!(index, [Index::Ellipsis]);
+        let root = object.get();
+        let is_taped = autograd::enabled() && (root.requires_grad() || value.requires_grad());
+        if is_own || is_taped || views.iter().any(|it| matches!(it, View::Same)) {
+            return Ok(false);
+        }
+        let seen = |root: &Tensor| {
+            views.iter().rev().try_fold(root.clone(), |base, view| view.apply(&base))
+        };
+        match engine::index::set_strided(&root, seen, index, value)? {
+            Some(written) => object.set_data(&written).map(|()| true),
+            None => Ok(false),
+        }
+    }
+}
+
 /// What writes into a buffer: gets its owner, and how the elements that are meant lie there if not as the owner says. False if it
 /// may not, with nothing changed.
 pub(super) type Change<'a> = dyn FnMut(&mut Tensor, Option<&Layout>) -> engine::Result<bool> + 'a;
