@@ -5,7 +5,7 @@
 use std::iter::repeat_n;
 
 use super::picked::Picked;
-use super::{Index, Part, as_element, expand_ellipsis, find};
+use super::{Index, Part, as_element, expand_ellipsis, find, is_there};
 use crate::apply::{apply_in_place, is_watched};
 use crate::{Attrs, DType, Layout, Result, Shape, Tensor, functional};
 
@@ -58,8 +58,8 @@ fn set_part(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor) 
         false => return Ok(false),
     };
     let target = part.within(seen);
-    let is_there = value.shares_buffer(owner) && value.dtype() == owner.dtype();
-    if is_there && lies_at(&part.fitted(value)?, &target) {
+    let shares = value.shares_buffer(owner) && value.dtype() == owner.dtype();
+    if shares && is_there(&part.fitted(value)?, owner, &target) {
         return Ok(true);
     }
     if !owner.is_owned() {
@@ -87,13 +87,6 @@ fn set_places(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor
     let Some(picked) = Picked::new(seen, index)? else { return Ok(false) };
     let value = picked.fitted(&as_element(value, owner.dtype())?)?;
     owner.write(&picked.target, Some((picked.dim, &picked.places)), &value)
-}
-
-/// Whether the elements of a tensor are those that a layout of the same shape addresses in its buffer.
-fn lies_at(value: &Tensor, target: &Layout) -> bool {
-    let is = value.layout();
-    let mut sides = is.shape.iter().zip(is.strides.iter().zip(&target.strides));
-    is.offset == target.offset && sides.all(|(&size, (a, b))| size == 1 || a == b)
 }
 
 #[cfg(test)]

@@ -94,9 +94,23 @@ pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
     }
     if index.iter().all(Index::is_plain) {
         let part = Part::new(x.shape(), &expand_ellipsis(x.shape(), index)?)?;
-        return put(x, &part.spans, 0, &part.fitted(&value)?);
+        let fitted = part.fitted(&value)?;
+        return match is_there(&fitted, x, &part.within(x.layout())) {
+            true => Ok(x.clone()),
+            false => put(x, &part.spans, 0, &fitted),
+        };
     }
     place(x, &value, |positions| get(positions, index))
+}
+
+/// Whether a value is what lies there already: `x[i] += y` ends by writing what `x[i]` is.
+fn is_there(value: &Tensor, owner: &Tensor, target: &Layout) -> bool {
+    let is = value.layout();
+    let mut sides = is.shape.iter().zip(is.strides.iter().zip(&target.strides));
+    value.shares_buffer(owner)
+        && value.dtype() == owner.dtype()
+        && is.offset == target.offset
+        && sides.all(|(&size, (a, b))| size == 1 || a == b)
 }
 
 /// The value in a dtype; an error for a number that it does not hold.

@@ -302,11 +302,14 @@ impl Tensor {
         Ok(Self::make(dtype, layout, data, edge))
     }
 
-    /// The buffer that holds the elements, by a number that no other has while it lives; `None` where there is none yet.
+    /// The buffer that holds the elements, or will, by a number that no other has while it lives; `None` where there is none.
     pub fn buffer_id(&self) -> Option<usize> {
         match &self.0.data {
             Data::Stored(buffer) => Some(Arc::as_ptr(buffer).addr()),
-            Data::Pending(pending) => pending.delivered().map(|it| Arc::as_ptr(it).addr()),
+            Data::Pending(pending) => match pending.delivered() {
+                Some(buffer) => Some(Arc::as_ptr(buffer).addr()),
+                None => Some(Arc::as_ptr(pending).addr()),
+            },
             Data::Number(_) | Data::Abstract(..) | Data::Meta => None,
         }
     }

@@ -160,10 +160,13 @@ impl TensorObj {
         let seen = |root: &Tensor| {
             views.iter().rev().try_fold(root.clone(), |base, view| view.apply(&base))
         };
-        match engine::index::set_strided(&root, seen, index, value)? {
-            Some(written) => object.set_data(&written).map(|()| true),
-            None => Ok(false),
-        }
+        let Some(written) = engine::index::set_strided(&root, seen, index, value)? else {
+            return Ok(false);
+        };
+        object.set_data(&written)?;
+        // At once, so that a trace meets the same ops in each round.
+        self.look_again();
+        Ok(true)
     }
 }
 
