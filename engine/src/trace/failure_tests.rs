@@ -110,7 +110,10 @@ fn what_lacked_memory_is_computed_once_there_is_some() {
     let given = run(true);
     for _ in 0..2 {
         let problem = given.to_vec::<f32>().unwrap_err().to_string();
-        assert!(problem.contains("out of memory") && problem.contains("read it again"), "{problem}");
+        assert!(
+            problem.contains("out of memory") && problem.contains("read it again"),
+            "{problem}"
+        );
     }
     test_ops::set_full(false);
     assert_eq!(bits(&given), expected);
