@@ -11,6 +11,7 @@ use std::rc::Rc;
 use engine::cpu::memory::HOST;
 use engine::lower::write_onto_from;
 use engine::trace::Options as TraceOptions;
+use frontend_lang::check::Level;
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::session::{Options, Session};
 use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
@@ -310,6 +311,27 @@ def penalty(n):
         let n_ops = seen[0].traced.stats().recorded;
         assert!(n_ops > 4096, "{cell}: {n_ops}");
     }
+}
+
+/// The check of a cell copies classes; that changes none of them, so that a step of the cell is known when it runs again.
+#[test]
+fn a_cell_that_runs_again_runs_without_bodies_at_once() {
+    let _guard = Guard::of("");
+    let setup = format!("{DATA}model, opt = mlp(torch.optim.Adam, lr=0.1)");
+    let cell = "for x, y in batches:
+    opt.zero_grad()
+    F.cross_entropy(model(x), y).backward()
+    opt.step()";
+    let mut run = Run::new(How::Traced, &setup);
+    let n_alone = |run: &mut Run| {
+        let before = run.alone().0;
+        let trace = How::Traced.options();
+        let options = Options { cell: Some(1), trace, check: Level::On, ..Options::default() };
+        assert!(run.session.run_cell(cell, &options).error.is_none());
+        run.alone().0 - before
+    };
+    assert!(n_alone(&mut run) < 20);
+    assert_eq!([n_alone(&mut run), n_alone(&mut run)], [20, 20]);
 }
 
 /// Steps of optimisers write what they keep where it lies, once their graph is known: a step of Adam holds parameters, their means, and the

@@ -19,7 +19,7 @@ pub fn set_strided(
         return Ok(None);
     }
     let seen = view(&x.detach())?;
-    if !seen.shares_buffer(x) || seen.dtype() != x.dtype() {
+    if !seen.shares_buffer(x) || seen.dtype() != x.dtype() || seen.layout().repeats() {
         return Ok(None);
     }
     let part = Part::new(seen.shape(), &expand_ellipsis(seen.shape(), index)?)?;
