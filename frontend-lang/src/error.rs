@@ -60,12 +60,13 @@ exceptions! {
     RUNTIME_ERROR: EXCEPTION = "RuntimeError", "Something went wrong.";
     NOT_IMPLEMENTED_ERROR: RUNTIME_ERROR = "NotImplementedError", "Not written yet.";
     RECURSION_ERROR: RUNTIME_ERROR = "RecursionError", "Calls are nested too deeply.";
+    OUT_OF_MEMORY_ERROR: RUNTIME_ERROR = "OutOfMemoryError", "There is not enough memory for a tensor.";
     TRACE_ERROR: RUNTIME_ERROR = "TraceError", "Code cannot be compiled into a graph.";
     SYNTAX_ERROR: EXCEPTION = "SyntaxError", "The text is not a program.";
     INDENTATION_ERROR: SYNTAX_ERROR = "IndentationError", "Lines are indented wrongly.";
     SYSTEM_ERROR: EXCEPTION = "SystemError", "A mistake inside the language.";
     TYPE_ERROR: EXCEPTION = "TypeError", "An object has the wrong type.";
-    DTYPE_ERROR: RUNTIME_ERROR = "DTypeError", "A tensor has the wrong dtype.";
+    DTYPE_ERROR: NOT_IMPLEMENTED_ERROR = "DTypeError", "A tensor has the wrong dtype.";
     VALUE_ERROR: EXCEPTION = "ValueError", "A value is not acceptable.";
     SHAPE_ERROR: RUNTIME_ERROR = "ShapeError", "Shapes do not fit together.";
     UNICODE_ERROR: VALUE_ERROR = "UnicodeError", "Text cannot be encoded.";

@@ -482,6 +482,13 @@ impl Binding {
         if let (K::Int | K::OptInt | K::Ints | K::OptInts, Value::Bool(_)) = (param.kind, value) {
             return Err(wrong("an int"));
         }
+        // A tensor of one number is that number, of its own kind.
+        if let (K::Number, Value::Tensor(it)) = (param.kind, value)
+            && it.seen().rank() == 0
+            && !it.seen().is_meta()
+        {
+            return self.attr(cx, param, &convert::number(it.get().item()?));
+        }
         if let (K::Number, Some(it)) = (param.kind, value.core().downcast::<Complex>()) {
             return Ok(Attr::Complex(it.real, it.imag));
         }

@@ -309,7 +309,7 @@ fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
     assert_eq!(made, "");
     let text = result.error.expect("no memory").plain;
     for part in [
-        "MemoryError: out of memory: 8.0 MB asked for, ",
+        "OutOfMemoryError: out of memory: 8.0 MB asked for, ",
         "; the largest of what is in use: 4 x float32[2000, 1000] 32.0 MB, made by cell 1, line 5; ",
         "float32[3000, 1000] 12.0 MB, made by cell 1, line 5",
         "float32[3000, 1000] 12.0 MB, a gradient of cell 2, line 4",
@@ -339,7 +339,7 @@ fn running_out_of_memory_in_a_compiled_step_names_the_line_of_its_op() {
         let text = result.error.expect("no memory").plain;
         let place = format!(" in use by tensors; the op stands in cell 1, line {line}; ");
         for part in [
-            "MemoryError: out of memory: ",
+            "OutOfMemoryError: out of memory: ",
             &place,
             "the largest of what is in use: float32[2000, 1000] 8.0 MB, made by cell 1, line 14; ",
         ] {

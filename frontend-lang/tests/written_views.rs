@@ -302,8 +302,12 @@ fn methods_in_place_take_no_second_buffer() {
 /// So do those with a second operand that lies apart.
 #[test]
 fn methods_in_place_take_no_buffer_beside_two_operands() {
-    let before = "y = torch.arange(2.0**21).view(1024, -1) - 2.0**20";
+    let before = "y = torch.arange(2.0**21).view(1024, -1) - 2.0**20; m = y > 0";
     for (cell, after) in [
+        (
+            "x.masked_scatter_(m, y)",
+            "same(x.view(-1)[-2:].tolist() + x.view(-1)[2**20:2**20 + 2].tolist(), [-3.0, -2.0, 0.0, -2.0**20])",
+        ),
         ("x.gt_(y)", "same(x.sum().item(), 2.0**20)"),
         ("x.le_(y); x.logical_and_(y)", "same(x.sum().item(), 2.0**20 - 1)"),
         ("x.copysign_(y).add_(1).copysign_(y)", "same(x.sum().item(), 0.0)"),

@@ -30,6 +30,10 @@ for name in ("gt_", "ge_", "lt_", "le_", "eq_", "ne_", "logical_and_", "logical_
     told(name, getattr(x.clone(), name)(y))
 told("add_", x.clone().add_(y.double()))
 told("gt_", x.clone().gt_(0.25), x.clone().eq_(x[5]))
+for source in (y, numbers(5, 300001), y.view(-1, 3).t()):
+    told("masked_scatter_", x.clone().masked_scatter_(y > 0.3, source), x.clone().view(3, -1).masked_scatter_(y[:66669] > 0.3, source))
+told("masked_scatter_ of itself", (lambda it: it.masked_scatter_(it > 0.3, it.clone()))(x.clone()))
+refused("masked_scatter_ of too few", lambda: x.clone().masked_scatter_(y > 0.3, y[:100]))
 whole = (numbers(3) * 40).long()
 told("gcd_", whole.clone().gcd_(whole.flip(0) + 1), whole.clone().lcm_(whole.flip(0) + 1))
 told("gt_", whole.clone().gt_(whole.flip(0)))

@@ -54,7 +54,7 @@ pub(super) fn check_results(
             had = had.max(first(input)?.map(|it| it.0));
         }
         if Some(found.0) > had {
-            return Err(anomaly(op, None, found, output, inputs, Site::here()));
+            return Err(anomaly(op.name, None, found, output, inputs, Site::here()));
         }
     }
     Ok(())
@@ -69,6 +69,34 @@ pub(crate) fn check_gradients(
     inputs: &[Tensor],
     grads: &[Option<Tensor>],
 ) -> Result<()> {
+    let Some((at, found, grad)) = worst_of(watch, arrived, grads)? else { return Ok(()) };
+    let name = edge.step_name(None).unwrap_or_default().into_owned();
+    Err(anomaly(step.op.name, Some((name, at)), found, grad, inputs, step.site))
+}
+
+/// An error if a gradient that a function of the program has given is the first that is not finite, while that is looked for.
+/// `name` is that of the step, which was made at `site`.
+pub fn check_function(
+    name: &str,
+    site: Site,
+    arrived: &[Option<Tensor>],
+    inputs: &[Tensor],
+    grads: &[Option<Tensor>],
+) -> Result<()> {
+    let watch = watch();
+    if watch == Watch::Nothing {
+        return Ok(());
+    }
+    let Some((at, found, grad)) = worst_of(watch, arrived, grads)? else { return Ok(()) };
+    Err(anomaly("a function", Some((name.to_owned(), at)), found, grad, inputs, site))
+}
+
+/// The first gradient with something in it that is looked for and that none of those had which arrived.
+fn worst_of<'a>(
+    watch: Watch,
+    arrived: &[Option<Tensor>],
+    grads: &'a [Option<Tensor>],
+) -> Result<Option<(usize, Found, &'a Tensor)>> {
     for (at, grad) in grads.iter().enumerate() {
         let Some(grad) = grad else { continue };
         let Some(found) = first(grad)? else { continue };
@@ -81,17 +109,16 @@ pub(crate) fn check_gradients(
             }
         }
         if Some(found.0) > had {
-            let name = edge.step_name(None).unwrap_or_default().into_owned();
-            return Err(anomaly(step.op, Some((name, at)), found, grad, inputs, step.site));
+            return Ok(Some((at, found, grad)));
         }
     }
-    Ok(())
+    Ok(None)
 }
 
 type Found = (NotFinite, usize);
 
 fn anomaly(
-    op: &'static OpDef,
+    op: &'static str,
     gradient: Option<(String, usize)>,
     (value, at): Found,
     tensor: &Tensor,
@@ -106,7 +133,7 @@ fn anomaly(
     }
     let operands = operands.iter().map(|it| (it.dtype(), it.shape().clone())).collect();
     let shape = tensor.shape().clone();
-    Error::Anomaly(Box::new(Anomaly { op: op.name, gradient, value, index, shape, operands, site }))
+    Error::Anomaly(Box::new(Anomaly { op, gradient, value, index, shape, operands, site }))
 }
 
 fn of_attr(attr: &Attr) -> Option<NotFinite> {

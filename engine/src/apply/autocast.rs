@@ -6,7 +6,7 @@ use std::cell::Cell;
 use smallvec::SmallVec;
 
 use crate::op::Autocast;
-use crate::{DType, OpDef, Result, Tensor, functional};
+use crate::{Attrs, DType, OpDef, Result, Tensor, functional};
 
 thread_local! {
     static HALVES: Cell<[Option<DType>; 2]> = const { Cell::new([None; 2]) };
@@ -54,6 +54,7 @@ pub(crate) fn left_alone<R>(body: impl FnOnce() -> R) -> R {
 #[inline]
 pub(super) fn wanted<'a>(
     op: &'static OpDef,
+    attrs: &Attrs,
     operands: impl IntoIterator<Item = &'a Tensor>,
 ) -> Option<DType> {
     let halves = HALVES.get();
@@ -66,6 +67,7 @@ pub(super) fn wanted<'a>(
         Autocast::Keep => None,
         Autocast::Half => Some(half),
         Autocast::Float32 => Some(DType::F32),
+        Autocast::Float32Where(is_such) => is_such(attrs).then_some(DType::F32),
     }
 }
 

@@ -23,7 +23,7 @@ pub fn apply_into(
     attrs: &Attrs,
 ) -> Result<bool> {
     let is_heard = is_watched(std::iter::once(&*owner).chain(inputs));
-    if is_heard || !owner.is_owned() || autocast::wanted(op, inputs).is_some() {
+    if is_heard || !owner.is_owned() || autocast::wanted(op, attrs, inputs).is_some() {
         return Ok(false);
     }
     if let Some(refuses) = op.surface.refuses {

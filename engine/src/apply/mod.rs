@@ -60,7 +60,9 @@ pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> R
         None => Ok(()),
     };
     match (a.gpu_at_hand(), b.gpu_at_hand()) {
-        (Some(gpu), Some(other)) if gpu == other && autocast::wanted(op, [a, b]).is_none() => {
+        (Some(gpu), Some(other))
+            if gpu == other && autocast::wanted(op, attrs, [a, b]).is_none() =>
+        {
             refused()?;
             lane::on_gpu::eager(op, &[a, b], attrs, gpu)
         }
@@ -95,7 +97,7 @@ pub fn apply_optional(
     inputs: &[Option<Tensor>],
     attrs: &Attrs,
 ) -> Result<Outputs> {
-    if let Some(wanted) = autocast::wanted(op, inputs.iter().flatten()) {
+    if let Some(wanted) = autocast::wanted(op, attrs, inputs.iter().flatten()) {
         let inputs = autocast::cast(inputs, wanted)?;
         return autocast::left_alone(|| apply_optional(op, &inputs, attrs));
     }
@@ -117,7 +119,7 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     if let Some(other) = op.surface.instead.and_then(|it| it(inputs)) {
         return apply(other, &inputs[..1], &Attrs::new());
     }
-    if autocast::wanted(op, inputs).is_some() {
+    if autocast::wanted(op, attrs, inputs).is_some() {
         let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
         return apply_optional(op, &inputs, attrs);
     }

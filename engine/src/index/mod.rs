@@ -45,7 +45,8 @@ impl Index {
     }
 }
 
-const OP: &str = "index";
+/// What errors of indices name.
+pub const OP: &str = "index";
 
 /// `x[index]`. Without index tensors the result shares the storage of `x`.
 pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {

@@ -1,7 +1,7 @@
 //! What users see of an op besides its parameters: in what other forms they call it, what a call gives, and its shapes in words.
 
 use super::{ComposedCx, InferCx, OpDef};
-use crate::{Outputs, Result, Tensor};
+use crate::{Attrs, Outputs, Result, Tensor};
 
 /// What users see of an op besides its parameters. A row says what is special: `Surface { shapes: "[n]", ..Surface::PLAIN }`.
 pub struct Surface {
@@ -40,7 +40,7 @@ pub struct Surface {
 pub type Instead = fn(&[Tensor]) -> Option<&'static OpDef>;
 
 /// In which dtype an op is computed while `torch.autocast` is on: PyTorch's lists for the CPU.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub enum Autocast {
     /// That of its operands.
     Keep,
@@ -48,6 +48,8 @@ pub enum Autocast {
     Half,
     /// float32: what halves are too coarse for.
     Float32,
+    /// float32 where attributes are like that, else that of its operands.
+    Float32Where(fn(&Attrs) -> bool),
 }
 
 /// What a call gives to programs.

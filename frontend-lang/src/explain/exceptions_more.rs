@@ -7,7 +7,7 @@ pub(super) static ALL: &[Topic] = &[
     Topic {
         code: "MemoryError",
         title: "More memory than the session may use",
-        why: "Strings, lists and other objects of the session have a limit, and so have tensors. The step that would go over it is refused, and the session lives on. `%mem` shows what is used.",
+        why: "Strings, lists and other objects of the session have a limit (tensors have another, and raise OutOfMemoryError). The step that would go over it is refused, and the session lives on. `%mem` shows what is used.",
         next: "free what is no longer needed with `del`, or raise the limit with `%mem --limit`",
         example: "'a' * 10**15",
     },
@@ -45,6 +45,13 @@ pub(super) static ALL: &[Topic] = &[
         why: "The system refuses to read or write, for a reason that the message names. FileNotFoundError, PermissionError and others derive from it.",
         next: "look at the path and at the space that is left",
         example: "raise OSError('the disk is full')",
+    },
+    Topic {
+        code: "OutOfMemoryError",
+        title: "A tensor that does not fit into memory",
+        why: "A kind of RuntimeError, so that `except RuntimeError` catches it as in PyTorch, where it is `torch.OutOfMemoryError`. The tensor is not made, and the session lives on; the message names the largest tensors and the lines that made them. Strings and lists raise MemoryError.",
+        next: "use smaller batches, free what is no longer needed with `del`, or raise the limit with `%mem --limit`",
+        example: "import torch\ntorch.zeros(10**6, 10**7)",
     },
     Topic {
         code: "OverflowError",

@@ -58,7 +58,8 @@ const SHARED: &[&str] = &[
 ];
 
 /// Exceptions that are only here.
-pub(super) const OWN: &[&NativeType] = &[&TRACE_ERROR, &DTYPE_ERROR, &SHAPE_ERROR];
+pub(super) const OWN: &[&NativeType] =
+    &[&TRACE_ERROR, &DTYPE_ERROR, &OUT_OF_MEMORY_ERROR, &SHAPE_ERROR];
 
 fn tagged(tag: i64, parts: impl IntoIterator<Item = Datum>) -> Datum {
     Datum::Tuple(std::iter::once(Datum::Int(tag)).chain(parts).collect())

@@ -26,19 +26,23 @@ use crate::{explain, site};
 impl From<engine::Error> for Raised {
     fn from(error: engine::Error) -> Raised {
         use engine::Error as E;
+        use engine::index::OP as INDEX;
         if matches!(error, E::Abstract) {
             crate::check::unknown::touch();
         }
         let (error, applied) = error.apart();
         let row = match &error {
+            E::Shapes { op: INDEX, .. } | E::DType { op: INDEX, .. } => &INDEX_ERROR,
             E::Shapes { .. } => &SHAPE_ERROR,
             E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,
             E::DimRange { .. } | E::IndexRange { .. } | E::Class { .. } | E::TableRow { .. } => {
                 &INDEX_ERROR
             }
-            E::Attr { .. } => &VALUE_ERROR,
+            // PyTorch looks at these two in Python.
+            E::Attr { name: "p" | "reduction", .. } => &VALUE_ERROR,
+            E::Attr { .. } => &RUNTIME_ERROR,
             E::Arity { .. } => &TYPE_ERROR,
-            E::TooLarge { .. } | E::OutOfMemory { .. } => &MEMORY_ERROR,
+            E::TooLarge { .. } | E::OutOfMemory { .. } => &OUT_OF_MEMORY_ERROR,
             E::Trace { .. } | E::Abstract => &TRACE_ERROR,
             E::File { .. } => &OS_ERROR,
             E::NoData => &NOT_IMPLEMENTED_ERROR,

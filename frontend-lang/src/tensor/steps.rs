@@ -14,8 +14,9 @@ use std::collections::btree_map::Entry;
 use std::rc::{Rc, Weak};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::Tensor;
+use engine::apply::anomaly;
 use engine::autograd::{self, Edge, Root};
+use engine::{Site, Tensor};
 use rustc_hash::FxHashMap;
 
 use super::{convert, retained};
@@ -31,6 +32,9 @@ struct Step {
     backward: Value,
     /// Whether gradients that did not come are zeros; else they are None.
     fills: bool,
+    /// Its name, and where it was made: what errors say of it.
+    name: String,
+    site: Site,
 }
 
 /// What the leaf of an output keeps.
@@ -97,7 +101,9 @@ pub fn attach(
     let plain = outputs.iter().map(|it| Tensor::abstract_of(it.detach().meta())).collect();
     let step = TABLE.with_borrow_mut(|table| {
         table.next += 1;
-        table.steps.insert(table.next, Rc::new(Step { inputs, outputs: plain, backward, fills }));
+        let (name, site) = (name.to_owned(), Site::here());
+        let step = Step { inputs, outputs: plain, backward, fills, name, site };
+        table.steps.insert(table.next, Rc::new(step));
         table.next
     });
     let number = Arc::new(Number { step, leaves: Mutex::default() });
@@ -193,9 +199,9 @@ fn pass(
     };
     grads.resize(step.outputs.len(), None);
     let mut values = Vec::new();
-    for (grad, output) in grads.into_iter().zip(&step.outputs) {
+    for (grad, output) in grads.iter().zip(&step.outputs) {
         values.push(match grad {
-            Some(grad) => Value::tensor(grad),
+            Some(grad) => Value::tensor(grad.clone()),
             None if !step.fills => Value::None,
             None => Value::tensor(engine::functional::full(output.shape(), 0.0, output.dtype())?),
         });
@@ -211,13 +217,18 @@ fn pass(
             step.inputs.len()
         )));
     }
-    let mut roots = Vec::new();
-    for (input, grad) in step.inputs.iter().zip(&found) {
-        if !grad.is_none() && input.requires_grad() {
-            roots.push((input.clone(), Some(convert::variable(grad)?.get())));
-        }
+    let of = |it: &Value| {
+        if it.is_none() { Ok(None) } else { convert::variable(it).map(|it| Some(it.get())) }
+    };
+    let found: Vec<_> = found.iter().map(of).collect::<Result<_, Raised>>()?;
+    // Hooks only look at what a step before them gave.
+    if step.backward.downcast::<HookList>().is_none() {
+        let name = format!("{}Backward", step.name);
+        anomaly::check_function(&name, step.site, &grads, &step.inputs, &found)?;
     }
-    Ok(roots)
+    let inputs = step.inputs.iter().zip(found);
+    let roots = inputs.filter(|(input, grad)| grad.is_some() && input.requires_grad());
+    Ok(roots.map(|(input, grad)| (input.clone(), grad)).collect())
 }
 
 /// Shows gradients to a function on their way through a variable: `hook((grad,))` gives `[grad]`.

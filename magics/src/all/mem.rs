@@ -18,7 +18,7 @@ pub(super) static MAGIC: Magic = Magic {
         Arg::Flag {
             name: "--limit",
             value: "SIZE",
-            help: "raise MemoryError above SIZE, such as 500MB or 2GB; `none` for no limit of our own",
+            help: "raise OutOfMemoryError above SIZE, such as 500MB or 2GB; `none` for no limit of our own",
         },
     ],
     on_cell: OnCell::Refused,

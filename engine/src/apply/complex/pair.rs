@@ -209,7 +209,8 @@ impl Pair {
         Ok(Self::new(self.imag(), neg(&self.real)?))
     }
 
-    /// `exp(other * log(self))`; 0 to any power but 0 is 0.
+    /// `exp(other * log(self))`, with the logarithm of a number of the program computed in doubles; 1 to any power is 1. Of 0 it is
+    /// what the real part of the power says: 0 above 0, infinite below, else NaN.
     pub(super) fn pow(&self, other: &Self) -> Result<Self> {
         if let (Some(power), None | Some(0.0)) = (number(&other.real), other.imag_number()) {
             match power {
@@ -223,11 +224,24 @@ impl Pair {
                 _ => {}
             }
         }
+        match (number(&self.real), self.imag_number()) {
+            (Some(1.0), Some(0.0)) => return other.each(|it| times(it, &num(0.0)))?.exp(),
+            (Some(real), Some(imag)) if (real, imag) != (0.0, 0.0) => {
+                let log = Self::new(num(real.hypot(imag).ln()), num(imag.atan2(real)));
+                return log.mul(other)?.exp();
+            }
+            _ => {}
+        }
         let is_zero = logical_not(&self.truth()?)?;
         let base = select(&is_zero, &one(), self)?;
         let power = base.log()?.mul(other)?.exp()?;
-        let at_zero = logical_not(&other.truth()?)?;
-        let at_zero = select(&at_zero, &one(), &Self::new(num(0.0), num(0.0)))?;
+        let (above, below) = (lt(&num(0.0), &other.real)?, lt(&other.real, &num(0.0))?);
+        let nan = num(f64::NAN);
+        let size = select_where(&below, &num(f64::INFINITY), &nan)?;
+        let at_zero = Self::new(
+            select_where(&above, &num(0.0), &size)?,
+            select_where(&above, &num(0.0), &nan)?,
+        );
         select(&is_zero, &at_zero, &power)
     }
 

@@ -43,6 +43,11 @@ fn of_terms(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
 /// The dtype of whole numbers must hold what they are multiplied by.
 fn alpha_beside_whole(cx: &InferCx<'_>) -> Result<()> {
     let Some(alpha) = cx.inputs[2].as_number() else { return Ok(()) };
+    let terms = [cx.inputs[0].dtype(), cx.inputs[1].dtype()];
+    if cx.inputs[2].dtype().is_complex() && !terms.iter().any(|it| it.is_complex()) {
+        let allowed = "a real alpha, as what is added is real";
+        return Err(Error::DType { op: "add", dtype: cx.inputs[2].dtype(), allowed });
+    }
     let Some(dtype) = rules::whole_dtype(cx)? else { return Ok(()) };
     rules::check_fits("add", "alpha", alpha, dtype)
 }

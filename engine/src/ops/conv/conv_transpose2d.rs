@@ -2,14 +2,14 @@
 
 use smallvec::smallvec;
 
-use super::pair;
+use super::{Steps, pair, whole};
 use crate::apply::apply_optional;
 use crate::functional::{add, reshape, squeeze, unsqueeze};
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface,
 };
-use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
+use crate::{Attr, DType, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "conv_transpose2d",
@@ -25,7 +25,7 @@ pub static OP: OpDef = OpDef {
         Param::with("groups", ParamKind::Int, Default::Int(1)),
         Param::with("dilation", ParamKind::Ints, Default::Ints(&[1])),
     ],
-    dtypes: DTypeRule::SameFloats,
+    dtypes: DTypeRule::SameNumbers,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -53,11 +53,19 @@ pub static OP: OpDef = OpDef {
             "conv_transpose2d(ones(1, 1, 2, 2), ones(1, 1, 2, 2), tensor([1.0]), stride=2)",
             "tensor([[[[2., 2., 2., 2.],\n          [2., 2., 2., 2.],\n          [2., 2., 2., 2.],\n          [2., 2., 2., 2.]]]])",
         ),
+        (
+            "conv_transpose2d(tensor([[[[2, 3]]]]), tensor([[[[1, 10]]]]))",
+            "tensor([[[[ 2, 23, 30]]]])",
+        ),
     ],
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (input, weight) = (cx.input(0)?, cx.input(1)?);
+    if input.dtype().is_int() && input.dtype() != DType::I64 {
+        let allowed = "floats, or int64";
+        return Err(Error::DType { op: cx.op.name, dtype: input.dtype(), allowed });
+    }
     if input.rank() == 3 {
         let batch = [Some(unsqueeze(input, 0)?), Some(weight.clone()), cx.opt_input(2).cloned()];
         let y = apply_optional(&OP, &batch, cx.attrs)?;
@@ -99,7 +107,10 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         Attr::sizes(&dilation),
         Attr::Int(cx.int(3))
     ];
-    let y = apply_one(&super::conv2d_input_grad::OP, &[input.clone(), weight.clone()], &attrs)?;
+    let y = match input.dtype() {
+        DType::I64 => whole::spread(input, weight, size, &Steps::from_attrs(OP.name, &attrs, 1)?)?,
+        _ => apply_one(&super::conv2d_input_grad::OP, &[input.clone(), weight.clone()], &attrs)?,
+    };
     let Some(bias) = cx.opt_input(2) else { return Ok(smallvec![y]) };
     Ok(smallvec![add(&y, &reshape(bias, &Shape::from([bias.numel(), 1, 1]))?)?])
 }

@@ -1,9 +1,10 @@
-//! Whole numbers. Convolutions: for each place of the kernel the products of what lies below it, which wrap around. Pools: in float64.
+//! Whole numbers. Convolutions: for each place of the kernel the products of what lies below it, which wrap around; transposed ones go
+//! by these. Pools: in float64.
 
 use smallvec::smallvec;
 
 use super::Steps;
-use crate::functional::{add, matmul, reshape, select, slice, to};
+use crate::functional::{add, flip, matmul, reshape, select, slice, to, transpose};
 use crate::op::{ComposedCx, InferCx};
 use crate::ops::shape::pad;
 use crate::{Attr, Attrs, DType, Error, Outputs, Result, Shape, Tensor, apply, apply_one};
@@ -43,12 +44,56 @@ fn below(x: &Tensor, dim: i64, place: usize, steps: &Steps, count: usize) -> Res
     slice(x, dim, start as i64, end as i64, step as i64)
 }
 
+/// The transposed convolution of a batch, without its bias, which has this size: the images with zeros between their elements,
+/// convolved with the kernels turned round.
+pub(super) fn spread(
+    x: &Tensor,
+    weight: &Tensor,
+    size: [usize; 2],
+    steps: &Steps,
+) -> Result<Tensor> {
+    let ([n, c, height, width], [_, kernels, rows, columns]) =
+        (&x.shape()[..], &weight.shape()[..])
+    else {
+        return Err(Error::Arity { op: super::conv_transpose2d::OP.name, expected: 2, got: 0 });
+    };
+    let [down, right] = steps.stride;
+    let apart = reshape(x, &Shape::from([*n, *c, *height, 1, *width, 1]))?;
+    let apart = with_zeros(&apart, &[0, right as i64 - 1, 0, 0, 0, down as i64 - 1])?;
+    let apart = reshape(&apart, &Shape::from([*n, *c, height * down, width * right]))?;
+    let mut sides = Vec::new();
+    for (axis, (taps, from)) in [(columns, width * right), (rows, height * down)].iter().enumerate()
+    {
+        let axis = 1 - axis;
+        let reach = (steps.dilation[axis] * (*taps - 1)) as i64;
+        let before = reach - steps.padding[axis] as i64;
+        sides.extend([before, size[axis] as i64 + reach - before - *from as i64]);
+    }
+    let apart = with_zeros(&apart, &sides)?;
+    let groups = steps.groups;
+    let turned = reshape(weight, &Shape::from([groups, c / groups, *kernels, *rows, *columns]))?;
+    let turned = transpose(&turned, 1, 2)?;
+    let turned = reshape(&turned, &Shape::from([groups * kernels, c / groups, *rows, *columns]))?;
+    let attrs = smallvec![
+        Attr::ints(&[1]),
+        Attr::ints(&[0]),
+        Attr::sizes(&steps.dilation),
+        Attr::Int(groups as i64)
+    ];
+    convolved(&[apart, flip(&turned, &[2, 3])?], &attrs)
+}
+
 fn padded(x: &Tensor, [rows, columns]: [usize; 2]) -> Result<Tensor> {
-    if rows + columns == 0 {
+    let [rows, columns] = [rows as i64, columns as i64];
+    with_zeros(x, &[columns, columns, rows, rows])
+}
+
+/// Padded with zeros from the last dimension on, or cut where a number is below 0.
+fn with_zeros(x: &Tensor, sides: &[i64]) -> Result<Tensor> {
+    if sides.iter().all(|it| *it == 0) {
         return Ok(x.clone());
     }
-    let sides = Attr::sizes(&[columns, columns, rows, rows]);
-    let attrs = smallvec![sides, Attr::Str("constant"), Attr::Float(0.0)];
+    let attrs = smallvec![Attr::ints(sides), Attr::Str("constant"), Attr::Float(0.0)];
     apply_one(&pad::OP, std::slice::from_ref(x), &attrs)
 }
 

@@ -1,12 +1,12 @@
 //! `huber_loss`: half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.
 
-use super::{difference, reduced, reduction};
+use super::{reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
-use crate::{Error, OpDef, Outputs, Result, rules};
+use crate::{DType, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "huber_loss",
@@ -18,7 +18,7 @@ pub static OP: OpDef = OpDef {
         Param::with("reduction", ParamKind::Str, Default::Str("mean")),
         Param::with("delta", ParamKind::Float, Default::Float(1.0)),
     ],
-    dtypes: DTypeRule::FloatFirst,
+    dtypes: DTypeRule::OfParts(&DTypeRule::FloatFirst),
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -38,8 +38,14 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
+/// The result has the dtype of the input; halves are computed as float32.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (distance, delta) = (abs(&difference(cx)?)?, cx.float(1));
+    let (input, target, delta) = (cx.input(0)?, cx.input(1)?, cx.float(1));
+    let dtype = match input.dtype().promote(target.dtype()) {
+        half if half.is_half() => DType::F32,
+        dtype => dtype,
+    };
+    let distance = abs(&sub(&to(input, dtype)?, &to(target, dtype)?)?)?;
     if delta <= 0.0 {
         return Err(Error::Attr {
             op: cx.op.name,
@@ -50,6 +56,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let near = mul(&mul(&distance, &distance)?, &num(0.5))?;
     let far = mul(&sub(&distance, &num(0.5 * delta))?, &num(delta))?;
     let losses = select_where(&lt(&distance, &num(delta))?, &near, &far)?;
-    let losses = to(&losses, cx.input(0)?.dtype())?;
-    reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)
+    let results = reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)?;
+    results.iter().map(|it| to(it, input.dtype())).collect()
 }

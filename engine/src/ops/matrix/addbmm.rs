@@ -1,7 +1,7 @@
 //! `addbmm`: `beta * input + alpha * sum(batch1 @ batch2)`, the products of a batch added up.
 
 use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
-use crate::functional::{matmul, sum};
+use crate::functional::{matmul, sum, to};
 use crate::meaning::Meaning;
 use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
@@ -48,5 +48,7 @@ pub static OP: OpDef = OpDef {
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     ranks(cx, &[3, 3], "after the input, two batches of matrices are needed")?;
     same_batch(cx)?;
-    weighed_sum(cx, sum(&matmul(cx.input(1)?, cx.input(2)?)?, &[0], false)?)
+    let products = matmul(cx.input(1)?, cx.input(2)?)?;
+    // Whole numbers add up in int64, and wrap around in their dtype.
+    weighed_sum(cx, to(&sum(&products, &[0], false)?, products.dtype())?)
 }

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface { shapes: "[N] and [N] give one number of shape []", ..Surface::PLAIN },
     onnx: Onnx::Absent,
-    aliases: &["megengine.functional.dot", "oneflow.dot", "torch.inner"],
+    aliases: &["megengine.functional.dot", "oneflow.dot"],
     examples: &[
         ("dot(tensor([1.0, 2.0]), tensor([3.0, 4.0]))", "tensor(11.)"),
         ("dot(tensor([1, 2]), tensor([3, 4]))", "tensor(11)"),

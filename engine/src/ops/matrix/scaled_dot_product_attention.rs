@@ -127,9 +127,9 @@ fn mask_of(
                 [0.0, f64::NEG_INFINITY].map(|it| full(&Shape::default(), it, dtype));
             select_where(mask, &open?, &shut?)?
         }
-        own if own == dtype || own == DType::F32 && dtype.is_half() => to(mask, dtype)?,
+        own if own == dtype || own == DType::F32 => to(mask, dtype)?,
         own => {
-            let allowed = "a mask of bools, or of the dtype of the query";
+            let allowed = "a mask of bools, of float32, or of the dtype of the query";
             return Err(Error::DType { op: cx.op.name, dtype: own, allowed });
         }
     };

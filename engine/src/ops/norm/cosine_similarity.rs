@@ -2,10 +2,10 @@
 
 use smallvec::smallvec;
 
-use crate::functional::{div, expand, maximum, mul, num, sum};
+use crate::functional::{div, expand, maximum, mul, num, sum, to};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
-use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "cosine_similarity",
@@ -17,7 +17,7 @@ pub static OP: OpDef = OpDef {
         Param::with("dim", ParamKind::Int, Default::Int(1)),
         Param::with("eps", ParamKind::Float, Default::Float(1e-08)),
     ],
-    dtypes: DTypeRule::FloatsToSame,
+    dtypes: DTypeRule::Promote,
     infer: rules::composed,
     body: Body::Composed(body),
     grad: Grad::Derived,
@@ -43,7 +43,16 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let shape = rules::broadcast_shape(cx.op, &[cx.input(0)?, cx.input(1)?])?;
-    let (a, b) = (&expand(cx.input(0)?, &shape)?, &expand(cx.input(1)?, &shape)?);
+    let dtype = cx.input(0)?.dtype().promote(cx.input(1)?.dtype());
+    if !dtype.is_float() {
+        return Err(Error::DType {
+            op: cx.op.name,
+            dtype,
+            allowed: "floats, at least one of both",
+        });
+    }
+    let whole = |at| to(&expand(cx.input(at)?, &shape)?, dtype);
+    let (a, b) = (&whole(0)?, &whole(1)?);
     let dim = [cx.int(0)];
     let norm = |it: &Tensor| {
         let attrs = smallvec![Attr::Float(2.0), Attr::ints(&dim), Attr::Bool(false)];

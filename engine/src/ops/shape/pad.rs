@@ -9,8 +9,8 @@ use crate::cpu::interrupt;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
-    ParamKind, Saves, Surface,
+    Autocast, Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx,
+    Param, ParamKind, Saves, Surface,
 };
 use crate::storage::bits_of;
 use crate::{
@@ -37,6 +37,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Float32Where(is_lifted),
         shapes: "the last dimension grows by the first two numbers, the one before by the next two, and so on",
         ..Surface::PLAIN
     },
@@ -52,6 +53,16 @@ pub static OP: OpDef = OpDef {
         ("pad(tensor([1, 2, 3]), (-1, 0))", "tensor([2, 3])"),
     ],
 };
+
+/// Which pads PyTorch's list names: all that replicate, and reflections of at most two dimensions.
+fn is_lifted(attrs: &Attrs) -> bool {
+    let n_dims = crate::attr::ints(attrs, 0).map_or(0, |it| it.len() / 2);
+    match attrs.get(1) {
+        Some(Attr::Str("replicate" | "edge")) => true,
+        Some(Attr::Str("reflect")) => n_dims < 3,
+        _ => false,
+    }
+}
 
 /// Each element comes from the position that it has in the input, or from where the mode puts that inside. Circular padding goes on
 /// with what cutting has left.

@@ -37,11 +37,10 @@ pub static OP: OpDef = OpDef {
 
 /// Reads the elements, where there are any.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let bins = usize::try_from(cx.int(0)).ok().filter(|&it| it > 0).ok_or_else(|| Error::Attr {
-        op: cx.op.name,
-        name: "bins",
-        problem: "must be positive".into(),
-    })?;
+    let refuse =
+        |name, problem: &str| Error::Attr { op: cx.op.name, name, problem: problem.into() };
+    let bins = usize::try_from(cx.int(0)).ok().filter(|&it| it > 0);
+    let bins = bins.ok_or_else(|| refuse("bins", "must be positive"))?;
     let input = cx.input(0)?;
     if input.is_meta() {
         return Ok(smallvec![functional::full(&Shape::from([bins]), 0.0, input.dtype())?]);
@@ -49,8 +48,20 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let x = input.with_view(|view| cast::<f64>(&view).into_owned())?;
     let (mut low, mut high) = (cx.float(1), cx.float(2));
     if low == high {
-        low = x.iter().copied().fold(f64::INFINITY, f64::min).min(f64::MAX);
-        high = x.iter().copied().fold(f64::NEG_INFINITY, f64::max).max(low);
+        let end = |of: fn(f64, f64) -> f64| x.iter().copied().reduce(of).unwrap_or(low);
+        let nan = x.iter().copied().find(|it| it.is_nan());
+        (low, high) = nan.map_or_else(|| (end(f64::min), end(f64::max)), |it| (it, it));
+    }
+    if !low.is_finite() || !high.is_finite() {
+        return Err(refuse(
+            "min",
+            &format!(
+                "and max must be finite, but the range is [{low}, {high}]; nan_to_num or a mask before leaves out inf and nan"
+            ),
+        ));
+    }
+    if low > high {
+        return Err(refuse("max", "must be larger than min"));
     }
     if low == high {
         (low, high) = (low - 1.0, high + 1.0);
