@@ -79,6 +79,8 @@ for upper in (False, True):
     show("cholesky_inverse", torch.view_as_real(torch.cholesky_inverse(factor, upper=upper)).round(decimals=9).abs())
 show("triangular_solve", torch.view_as_real(torch.triangular_solve(sides, square)[0]))
 show("logdet", torch.view_as_real(torch.logdet(square)))
-found = torch.linalg.lstsq(wide, values(4, 2, seed=17) + 0j)
-show("lstsq", [torch.view_as_real(found.solution), found.residuals])
+for driver in (None, "gelsd"):
+    found = torch.linalg.lstsq(wide, values(4, 2, seed=17) + 0j, driver=driver)
+    show("lstsq", [torch.view_as_real(found.solution), found.residuals])
 show("lstsq of a vector", torch.view_as_real(torch.linalg.lstsq(wide[:3], sides[:, 0]).solution))
+show("residuals of real ones", [torch.linalg.lstsq(wide.real, values(4, 2, seed=17), driver=it).residuals for it in (None, "gelsy", "gelsd", "gelss", "gels")])

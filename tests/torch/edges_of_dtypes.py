@@ -64,3 +64,24 @@ for first in (torch.float16, torch.float32, torch.float64, torch.int64):
         for name in ("huber_loss", "smooth_l1_loss"):
             for reduction in ("mean", "none", "sum"):
                 told(f"{name} {reduction} {first} {second}", lambda: getattr(F, name)(x, y, reduction=reduction))
+
+print("# sums that are stored")
+floats, whole = torch.tensor([1.5, 2.25]), torch.tensor([3, 200])
+
+
+def stored(function, dtype, *shape):
+    out = torch.zeros(shape, dtype=dtype)
+    function(out)
+    return out
+
+
+for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool, torch.float64, torch.float16):
+    for name, x in (("floats", floats), ("whole", whole)):
+        told(f"sum {name} {dtype}", lambda: stored(lambda out: torch.sum(x, 0, out=out), dtype))
+        told(f"sum of a dtype {name} {dtype}", lambda: stored(lambda out: torch.sum(x, 0, dtype=dtype, out=out), dtype))
+        told(f"prod {name} {dtype}", lambda: stored(lambda out: torch.prod(x, 0, out=out), dtype))
+        told(f"mean {name} {dtype}", lambda: stored(lambda out: torch.mean(x, 0, out=out), dtype))
+        if dtype != torch.bool:
+            told(f"cumsum {name} {dtype}", lambda: stored(lambda out: torch.cumsum(x, 0, out=out), dtype, 2))
+            told(f"cumprod {name} {dtype}", lambda: stored(lambda out: torch.cumprod(x, 0, out=out), dtype, 2))
+told("nansum", lambda: stored(lambda out: torch.nansum(torch.tensor([1.0, nan]), 0, out=out), torch.float64))

@@ -117,11 +117,10 @@ impl Out {
 }
 
 impl Binding {
-    /// Has an op that makes a tensor of nothing make it in the dtype of `out`, if the call names none.
+    /// Has an op that may be asked for a dtype, to make a tensor of nothing or to add up in it, give that of `out`, if the call names none.
     pub(super) fn made_as(&mut self, out: &TensorObj) {
         let place = self.op.params.iter().position(|it| it.kind == ParamKind::OptDType);
         if let Some(place) = place
-            && self.op.n_tensors() == 0
             && self.given & (1 << place) == 0
         {
             self.attrs[place] = Attr::DType(out.seen().dtype());
