@@ -18,6 +18,7 @@ const REFUSING: &[&str] = &[
     "cross_entropy",
     "embedding",
     "gather",
+    "histc",
     "index",
     "index_add",
     "index_put",

@@ -123,7 +123,7 @@ impl Binding {
         if let Some(place) = place
             && self.given & (1 << place) == 0
         {
-            self.attrs[place] = Attr::DType(out.seen().dtype());
+            self.put_attr(place, Attr::DType(out.seen().dtype()));
         }
     }
 
