@@ -38,8 +38,8 @@ impl From<engine::Error> for Raised {
             E::DimRange { .. } | E::IndexRange { .. } | E::Class { .. } | E::TableRow { .. } => {
                 &INDEX_ERROR
             }
-            // PyTorch looks at these two in Python.
-            E::Attr { name: "p" | "reduction", .. } => &VALUE_ERROR,
+            // PyTorch looks at these in Python, or as Python does.
+            E::Attr { name: "p" | "reduction", .. } | E::Attr { op: INDEX, .. } => &VALUE_ERROR,
             E::Attr { .. } => &RUNTIME_ERROR,
             E::Arity { .. } => &TYPE_ERROR,
             E::TooLarge { .. } | E::OutOfMemory { .. } => &OUT_OF_MEMORY_ERROR,
