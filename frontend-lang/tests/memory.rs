@@ -222,7 +222,7 @@ fn a_tape_that_grows_without_end_is_stopped() {
     let goes_on = error(&mut session, "x = None\n(w * 2).backward()\nassert w.grad.item() == 2");
     let after = HOST.stats().live;
     HOST.set_budget(0);
-    assert_eq!((grows.as_str(), goes_on.as_str()), ("MemoryError", ""));
+    assert_eq!((grows.as_str(), goes_on.as_str()), ("OutOfMemoryError", ""));
     assert!(after + (32 << 20) < before, "{before} bytes, then {after}");
 }
 
@@ -262,7 +262,7 @@ fn ops_in_place_take_no_second_buffer() {
     let errors = cells.map(|it| (it, error(&mut session, it)));
     HOST.set_budget(0);
     for (cell, error) in errors {
-        assert_eq!(error, if cell == "x + 1" { "MemoryError" } else { "" }, "{cell}");
+        assert_eq!(error, if cell == "x + 1" { "OutOfMemoryError" } else { "" }, "{cell}");
     }
     assert_eq!(error(&mut session, "assert (x == 2).all() and w[5] == 2"), "");
 }

@@ -77,3 +77,22 @@ for f in (torch.relu, F.relu6, F.hardtanh, lambda t: t.clamp(min=0), lambda t: t
     f(x).sum().backward()
     print(x.grad)
 print(torch.clamp(torch.tensor([1.0, float("nan")]), min=0.5), torch.relu(torch.tensor([float("nan"), float("-inf")])))
+
+print("# parts that are put back without their history")
+x = torch.ones(4, requires_grad=True)
+y = x * 2
+y[0] = y[0].detach()
+y.sum().backward()
+print(x.grad)
+y = x * 2
+y[1:3] = y.data[1:3]
+y.sum().backward()
+print(x.grad)
+y = (x * 2).view(2, 2)
+y.T[0:2] = y.view(2, 2)[0].detach()
+y.sum().backward()
+print(x.grad)
+z = torch.arange(4.0)
+p = z[1:3].detach().requires_grad_()
+z[1:3] = p
+print(z.requires_grad)

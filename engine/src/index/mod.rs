@@ -14,7 +14,9 @@ pub use strided::set_strided;
 
 use crate::apply::is_shapes_only;
 use crate::apply::place::to_device;
-use crate::{DType, Error, Layout, Meta, Result, Shape, Tensor, apply_one, functional, ops, rules};
+use crate::{
+    DType, Error, Layout, Meta, Result, Shape, Tensor, apply_one, functional, ops, rules, tape,
+};
 
 /// One entry between the brackets.
 #[derive(Clone, Debug)]
@@ -97,15 +99,18 @@ pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
         let part = Part::new(x.shape(), &expand_ellipsis(x.shape(), index)?)?;
         let fitted = part.fitted(&value)?;
         return match is_there(&fitted, x, &part.within(x.layout())) {
-            true => Ok(x.clone()),
+            true => Ok(x.detach()),
             false => put(x, &part.spans, 0, &fitted),
         };
     }
     place(x, &value, |positions| get(positions, index))
 }
 
-/// Whether a value is what lies there already: `x[i] += y` ends by writing what `x[i]` is.
+/// Whether a value is what lies there already, and no tape can tell them apart: `x[i] += y` ends by writing what `x[i]` is.
 fn is_there(value: &Tensor, owner: &Tensor, target: &Layout) -> bool {
+    if tape::enabled() && (value.requires_grad() || owner.requires_grad()) {
+        return false;
+    }
     let is = value.layout();
     let mut sides = is.shape.iter().zip(is.strides.iter().zip(&target.strides));
     value.shares_buffer(owner)
@@ -137,7 +142,8 @@ pub fn write_through(
     }
     place(x, value, |positions| {
         let seen = view(positions)?;
-        if seen.numel() <= positions.numel() {
+        let repeats = !seen.is_abstract() && seen.layout().repeats();
+        if seen.numel() <= positions.numel() || !seen.is_abstract() && !repeats {
             return Ok(seen);
         }
         let rule =

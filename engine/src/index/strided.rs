@@ -28,7 +28,7 @@ pub fn set_strided(
     let value = to_device(&as_element(value, x.dtype())?, x.device())?;
     let inputs = [x.clone(), part.fitted(&value)?];
     if is_there(&inputs[1], x, &target) {
-        return Ok(Some(x.clone()));
+        return Ok(Some(x.detach()));
     }
     apply_one(&as_strided_scatter::OP, &inputs, &attrs.into_iter().collect()).map(Some)
 }

@@ -9,7 +9,7 @@ use engine::functional;
 use rustc_hash::FxHashMap;
 
 use super::asked::Asked;
-use super::variant::Variant;
+use super::variant::{Slot, Variant};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
@@ -19,9 +19,12 @@ impl Variant {
         let mut owners = FxHashMap::default();
         for it in asked.passed.iter().filter_map(Value::as_tensor) {
             let root = TensorObj::root(it);
-            owners.extend(root.peek().buffer_id().map(|id| (id, Rc::as_ptr(&root))));
+            if let Some(id) = root.peek().buffer_id() {
+                owners.entry(id).or_insert(Rc::as_ptr(&root));
+            }
         }
-        for (slot, value) in self.slots(asked) {
+        let found = self.slots(asked).into_iter().filter(|it| !matches!(it.0, Slot::Arg(_)));
+        for (slot, value) in found {
             let object = self.object(asked, slot).filter(|it| it.base_object().is_none());
             let (Some(object), Some(id)) = (object, value.buffer_id()) else { continue };
             let owner = *owners.entry(id).or_insert(Rc::as_ptr(&object));

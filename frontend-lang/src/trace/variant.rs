@@ -478,7 +478,10 @@ impl Variant {
         }
         let Some(object) = self.object(asked, slot) else { return Ok(()) };
         // A view of what the function finds shows what is stored there.
-        if matches!(slot, Slot::Arg(_)) || object.base_object().is_none() {
+        let root = TensorObj::root(&object);
+        let is_seen_there = !Rc::ptr_eq(&root, &object)
+            && (!matches!(slot, Slot::Arg(_)) || self.world.number_of(&root).is_some());
+        if !is_seen_there {
             journal::value_changes(&object);
             object.set_data(&value)?;
         }
