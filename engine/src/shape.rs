@@ -218,7 +218,7 @@ impl Layout {
     }
 
     /// Whether one element may be seen several times: false only where each dimension steps over all that those with smaller steps reach.
-    pub fn overlaps(&self) -> bool {
+    pub fn may_overlap(&self) -> bool {
         let sides = self.shape.iter().zip(&self.strides).filter(|it| *it.0 > 1);
         let mut sides: SmallVec<[(usize, usize); 4]> =
             sides.map(|(&size, stride)| (stride.unsigned_abs(), size)).collect();

@@ -58,8 +58,7 @@ fn set_part(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor) 
         false => return Ok(false),
     };
     let target = part.within(seen);
-    let shares = value.shares_buffer(owner) && value.dtype() == owner.dtype();
-    if shares && is_there(&part.fitted(value)?, owner, &target) {
+    if value.shares_buffer(owner) && is_there(&part.fitted(value)?, owner, &target) {
         return Ok(true);
     }
     if !owner.is_owned() {

@@ -142,8 +142,8 @@ pub fn write_through(
     }
     place(x, value, |positions| {
         let seen = view(positions)?;
-        let repeats = !seen.is_abstract() && seen.layout().repeats();
-        if seen.numel() <= positions.numel() || !seen.is_abstract() && !repeats {
+        let is_expanded = seen.is_abstract() || seen.layout().repeats();
+        if seen.numel() <= positions.numel() || !is_expanded {
             return Ok(seen);
         }
         let rule =

@@ -35,7 +35,7 @@ pub fn set_strided(
 
 /// What of a whole a part is: its sizes, its steps, and where it begins.
 fn places(part: &Layout, whole: &Layout) -> Option<[Attr; 3]> {
-    if part.overlaps() || part.strides.iter().any(|it| *it < 0) {
+    if part.may_overlap() || part.strides.iter().any(|it| *it < 0) {
         return None;
     }
     let start = part.offset.checked_sub(whole.offset)?;

@@ -100,7 +100,7 @@ pub(crate) fn is_data_descriptor(value: &Value) -> bool {
     }
 }
 
-/// Changes whenever any class attribute changes; caches of lookups compare it.
+/// Changes whenever any class attribute changes, and with each new class; caches of lookups compare it.
 #[inline]
 pub fn class_version() -> u32 {
     VERSION.get()

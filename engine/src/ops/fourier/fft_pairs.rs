@@ -80,7 +80,8 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
         .into()
 }
 
-/// The sum of the definition along a dimension, of real and imaginary parts.
+/// The sum of the definition along a dimension, of real and imaginary parts. Where a sine or cosine is 0 there is no term, so that a NaN does
+/// not come by it: in PyTorch the transform of `[nan, 1, 2, 3]` begins with `nan+0j, nan+2j`.
 pub(super) fn summed(parts: &[ArrayD<f64>; 2], dim: usize, backward: bool) -> [ArrayD<f64>; 2] {
     let n = parts[0].shape()[dim];
     let sign = if backward { 1.0 } else { -1.0 };
@@ -89,11 +90,16 @@ pub(super) fn summed(parts: &[ArrayD<f64>; 2], dim: usize, backward: bool) -> [A
             let mut place = at.to_vec();
             let term = |j: usize| {
                 place[dim] = j;
-                let angle = sign * std::f64::consts::TAU * (j * at[dim] % n) as f64 / n as f64;
+                let turn = j * at[dim] % n;
+                let angle = sign * std::f64::consts::TAU * turn as f64 / n as f64;
                 let (re, im) = (parts[0][&place[..]], parts[1][&place[..]]);
+                // A quarter of a turn, or half of one.
+                let (is_upright, is_level) = (4 * turn % n == 0, 2 * turn % n == 0);
+                let by_cos = |x: f64| if is_upright && !is_level { 0.0 } else { x * angle.cos() };
+                let by_sin = |x: f64| if is_level { 0.0 } else { x * angle.sin() };
                 match which {
-                    0 => re * angle.cos() - im * angle.sin(),
-                    _ => re * angle.sin() + im * angle.cos(),
+                    0 => by_cos(re) - by_sin(im),
+                    _ => by_sin(re) + by_cos(im),
                 }
             };
             (0..n).map(term).sum::<f64>()

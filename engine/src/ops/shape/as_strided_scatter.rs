@@ -4,13 +4,12 @@ use smallvec::smallvec;
 
 use super::_as_strided::{self, lies};
 use crate::cpu::strided;
-use crate::functional::full;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
-use crate::{Error, Metas, OpDef, Result, Tensor, apply_one, with_size};
+use crate::{Error, Metas, OpDef, Result, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "as_strided_scatter",
@@ -67,7 +66,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if &part.shape != cx.shape(1) {
         return Err(cx.bad_shapes(format!("src must have the shape {}", part.shape)));
     }
-    if part.overlaps() {
+    if part.may_overlap() {
         return Err(cx.bad_shapes("some elements would be written several times"));
     }
     if cx.dtype(0) != cx.dtype(1) {
@@ -86,19 +85,6 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// What is replaced gets its gradient from `src`'s places only, the rest passes through.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let dy = cx.output_grad()?;
-    let dx = match cx.needs(0) {
-        true => {
-            let zeros = full(cx.input(1).shape(), 0.0, dy.dtype())?;
-            Some(apply_one(&OP, &[dy.clone(), zeros], cx.attrs)?)
-        }
-        false => None,
-    };
-    let dsrc = match cx.needs(1) {
-        true => Some(apply_one(&_as_strided::OP, &[dy], cx.attrs)?),
-        false => None,
-    };
-    Ok(vec![dx, dsrc])
+    super::grad_of_placed(cx, &_as_strided::OP)
 }

@@ -3,8 +3,9 @@
 use crate::OpDef;
 use crate::cpu::interrupt;
 use crate::cpu::local::Held;
+use crate::op::GradCx;
 use crate::shape::resolve_dim;
-use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, functional};
+use crate::{Attr, Attrs, Error, Outputs, Result, Shape, Tensor, apply_one, functional};
 
 pub mod _as_strided;
 pub mod _view_dtype;
@@ -81,6 +82,24 @@ pub static ALL: &[&OpDef] = &[
     &unbind::OP,
     &unsqueeze::OP,
 ];
+
+/// Of a row that puts its second operand in the places that the view row `part` sees of the first, by the same attributes: what is put there
+/// has the gradient of these places, the first operand that of the others.
+fn grad_of_placed(cx: &mut GradCx<'_>, part: &'static OpDef) -> Result<Vec<Option<Tensor>>> {
+    let dy = cx.output_grad()?;
+    let dx = match cx.needs(0) {
+        true => {
+            let zeros = functional::full(cx.input(1).shape(), 0.0, dy.dtype())?;
+            Some(apply_one(cx.op, &[dy.clone(), zeros], cx.attrs)?)
+        }
+        false => None,
+    };
+    let dsrc = match cx.needs(1) {
+        true => Some(apply_one(part, &[dy], cx.attrs)?),
+        false => None,
+    };
+    Ok(vec![dx, dsrc])
+}
 
 /// What a slice selects along a dimension: `len` elements from `start` in steps of `step`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
-use crate::{Error, Layout, Metas, OpDef, Result, Tensor, apply_one, functional, with_size};
+use crate::{Error, Layout, Metas, OpDef, Result, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "slice_scatter",
@@ -89,19 +89,6 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// The slice gets its gradient from `src`'s place only, the rest passes through.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let dy = cx.output_grad()?;
-    let dx = match cx.needs(0) {
-        true => {
-            let zeros = functional::full(cx.input(1).shape(), 0.0, dy.dtype())?;
-            Some(apply_one(&OP, &[dy.clone(), zeros], cx.attrs)?)
-        }
-        false => None,
-    };
-    let dsrc = match cx.needs(1) {
-        true => Some(apply_one(&super::slice::OP, &[dy], cx.attrs)?),
-        false => None,
-    };
-    Ok(vec![dx, dsrc])
+    super::grad_of_placed(cx, &super::slice::OP)
 }

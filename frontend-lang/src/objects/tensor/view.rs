@@ -142,8 +142,9 @@ impl View {
 }
 
 impl TensorObj {
-    /// Writes a part of what a view sees by giving the variable below all views another value. False, with nothing changed, where the
-    /// view itself says how, or the tape has to know.
+    /// Writes a part of what a view sees, which could not be written where it is, by giving the variable below all views another value. False,
+    /// with nothing changed, where the tape has to know of each view, one is `.data`, `x[...]` itself says how, or the elements do not lie at
+    /// steps.
     pub(crate) fn set_below(&self, index: &[Index], value: &Tensor) -> engine::Result<bool> {
         let Some((mut object, view)) = self.base_object() else { return Ok(false) };
         let mut views = vec![view];
