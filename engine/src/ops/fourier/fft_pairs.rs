@@ -94,7 +94,8 @@ pub(super) fn summed(parts: &[ArrayD<f64>; 2], dim: usize, backward: bool) -> [A
                 let angle = sign * std::f64::consts::TAU * turn as f64 / n as f64;
                 let (re, im) = (parts[0][&place[..]], parts[1][&place[..]]);
                 // A quarter of a turn, or half of one.
-                let (is_upright, is_level) = (4 * turn % n == 0, 2 * turn % n == 0);
+                let (is_upright, is_level) =
+                    ((4 * turn).is_multiple_of(n), (2 * turn).is_multiple_of(n));
                 let by_cos = |x: f64| if is_upright && !is_level { 0.0 } else { x * angle.cos() };
                 let by_sin = |x: f64| if is_level { 0.0 } else { x * angle.sin() };
                 match which {
