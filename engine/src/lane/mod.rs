@@ -31,7 +31,7 @@ use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
 use crate::op::Body;
 use crate::tensor::Data;
-use crate::{Attr, Attrs, Error, Layout, OpDef, Result, Tensor, rules};
+use crate::{Attr, Attrs, DType, Error, Layout, OpDef, Result, Tensor, rules};
 
 pub use crate::cpu::lane::machine::Source;
 pub use crate::dtype::Number;
@@ -78,6 +78,9 @@ pub fn number_of(attr: &Attr) -> Option<Number> {
 /// Computes an elementwise op at once.
 pub fn eager<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T], attrs: &Attrs) -> Result<Tensor> {
     let program = cache::program(op, inputs, attrs)?;
+    if let Some(done) = alike(&program, inputs) {
+        return done;
+    }
     let shape = rules::broadcast_shape(op, inputs)?;
     let dtype = program.outputs()[0];
     shape.checked_numel(op.name)?;
@@ -92,6 +95,28 @@ pub fn eager<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T], attrs: &Attrs)
     };
     run(&program, &sources, &mut [output], &params)?;
     Ok(Tensor::stored(bytes, Layout::contiguous(shape), dtype))
+}
+
+/// As [`eager`] for few elements, where all operands lie alike: most of the time of such an op would go into getting ready. `None`, with
+/// nothing done, where that is not so.
+#[inline(always)]
+fn alike<T: Borrow<Tensor>>(program: &Program, inputs: &[T]) -> Option<Result<Tensor>> {
+    let shape = inputs.first()?.borrow().shape();
+    let mut operands: SmallVec<[(&Bytes, usize, DType); 4]> = SmallVec::new();
+    for tensor in inputs {
+        let tensor = tensor.borrow();
+        let Data::Stored(buffer) = tensor.data() else { return None };
+        let layout = tensor.layout();
+        if layout.shape != *shape || !layout.is_contiguous() {
+            return None;
+        }
+        operands.push((buffer.host().ok()?, layout.offset, tensor.dtype()));
+    }
+    let dtype = program.outputs()[0];
+    let make = || Ok(Bytes::of(shape, dtype)?);
+    let made = program.code().run_alike(&operands, make, (shape, dtype))?;
+    let stored = |bytes| Tensor::stored(bytes, Layout::contiguous(shape.clone()), dtype);
+    Some(made.map(stored))
 }
 
 /// As [`eager`], where the results take the place of the first operand, whose buffer nobody else has; false, with nothing changed, if
@@ -150,6 +175,7 @@ fn written<'a>(
     Ok(true)
 }
 
+#[inline]
 fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {
     let value = |it: &program::Param| attrs.get(it.attr).and_then(number_of).unwrap_or(it.value);
     match program.params() {

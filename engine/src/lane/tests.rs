@@ -43,6 +43,36 @@ fn reads_broadcast_and_strided_inputs() {
 }
 
 #[test]
+fn few_elements_that_lie_alike_go_the_short_way_and_others_do_not() {
+    let (x, y) = (floats(&[1.0, 2.0, 3.0, 4.0]), floats(&[0.5, 0.25, 0.0, -4.0]));
+    let program = cache::program(op("add"), &[&x, &y], &Attrs::new()).unwrap();
+    let run = |operands: &[(&Bytes, usize, DType)], len: usize| {
+        let make = || Ok(Bytes::zeroed(len * 4)?);
+        program.code().run_alike(operands, make, (&Shape::from([len]), DType::F32))
+    };
+    let bytes = |it: &Tensor| it.storage().unwrap();
+    let (x, y) = (bytes(&x), bytes(&y));
+    let (x, y) = (x.host().unwrap(), y.host().unwrap());
+    let sums = run(&[(x, 1, DType::F32), (y, 0, DType::F32)], 3).unwrap().unwrap();
+    assert_eq!(crate::cpu::typed::slice::<f32>(&sums), [2.5, 3.25, 4.0]);
+    assert!(run(&[(x, 2, DType::F32), (y, 0, DType::F32)], 3).is_none());
+    assert!(run(&[(x, usize::MAX, DType::F32), (y, 0, DType::F32)], 3).is_none());
+    assert!(run(&[(x, 0, DType::I32), (y, 0, DType::F32)], 3).is_none());
+    assert!(run(&[(x, 0, DType::F32)], 3).is_none());
+    assert!(run(&[(x, 0, DType::F32), (y, 0, DType::F32)], 0).is_none());
+    let number = Tensor::number(2.0);
+    let x = floats(&[1.0, 2.0]);
+    assert!(
+        alike(&cache::program(op("add"), &[&x, &number], &Attrs::new()).unwrap(), &[&x, &number])
+            .is_none()
+    );
+    let column = x.with_layout(x.layout().broadcast_to(&Shape::from([2, 2])).unwrap());
+    let program = cache::program(op("add"), &[&column, &column], &Attrs::new()).unwrap();
+    assert!(alike(&program, &[&column, &column]).is_none());
+    check(&call("add", &[column.clone(), column]), &[2.0, 4.0, 2.0, 4.0]);
+}
+
+#[test]
 fn whole_numbers_wrap_at_their_width() {
     let x = Tensor::from_vec(&[200_u8, 255], Shape::from([2])).unwrap();
     check(&call("add", &[x.clone(), x.clone()]), &[144.0, 254.0]);

@@ -236,8 +236,12 @@ impl TensorObj {
     /// Lets a view follow what it was taken from.
     #[inline]
     pub(crate) fn look_again(&self) {
-        let base = self.base.borrow();
-        let Some(base) = base.as_ref() else { return };
+        if let Some(base) = self.base.borrow().as_ref() {
+            self.follow(base);
+        }
+    }
+
+    fn follow(&self, base: &Base) {
         let version = base.object.current_version();
         if base.is_away() && self.take_back(base) {
             return;

@@ -7,10 +7,11 @@ use super::geometry::{Access, Geometry, simple_access};
 use super::machine::{Code, Source, SplatValue, TILE, execute};
 use super::scratch::{LINE, with_scratch};
 use super::slots::{fill, gather, read_bits};
+use crate::cpu::alloc::Bytes;
 use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
 use crate::math::Fault;
-use crate::{Layout, Shape};
+use crate::{DType, Layout, Result, Shape};
 
 /// Most registers of code that goes this way.
 const FEW: usize = 24;
@@ -101,6 +102,56 @@ pub(super) fn run(
         // SAFETY: the registers are operands, outputs and slots, which hold all elements.
         unsafe { execute_all(code, &regs, numel) }
     }))
+}
+
+impl Code {
+    /// Runs the code on operands that all have this shape and lie in row-major order, each from an element of its buffer on: the buffer
+    /// that `make` gives, with the results, which have this dtype. `None`, with nothing done, where this is not the way.
+    ///
+    /// Fails as `make` does, and where an element is refused.
+    #[inline]
+    pub(crate) fn run_alike(
+        &self,
+        operands: &[(&Bytes, usize, DType)],
+        make: impl FnOnce() -> Result<Bytes>,
+        (shape, dtype): (&Shape, DType),
+    ) -> Option<Result<Bytes>> {
+        let numel = shape.numel();
+        let is_this_way = self.n_slots == 0
+            && self.outputs.len() == 1
+            && (1..=MOST).contains(&numel)
+            && operands.len() == self.inputs.len()
+            && operands.len() < FEW
+            && Mem::of(dtype) == self.outputs[0];
+        if !is_this_way {
+            return None;
+        }
+        let mut regs = [std::ptr::null_mut::<u8>(); FEW];
+        for ((&(bytes, start, dtype), &mem), reg) in
+            operands.iter().zip(&self.inputs).zip(&mut regs)
+        {
+            let end = start.checked_add(numel)?;
+            if Mem::of(dtype) != mem || end > bytes.len() / mem.size() {
+                return None;
+            }
+            // SAFETY: all elements lie within the buffer, as was just seen.
+            *reg = unsafe { bytes.as_ptr().add(start * mem.size()).cast_mut() };
+        }
+        let mut made = match make() {
+            Ok(made) => made,
+            Err(problem) => return Some(Err(problem)),
+        };
+        if made.len() < numel * self.outputs[0].size() {
+            return None;
+        }
+        regs[operands.len()] = made.as_mut_ptr();
+        // SAFETY: the registers are operands and the output, which hold all elements, and the operands are only read.
+        let fault = unsafe { execute_all(self, &regs, numel) };
+        Some(match fault {
+            Some(fault) => Err(fault.into()),
+            None => Ok(made),
+        })
+    }
 }
 
 /// The first element of what a view shows.

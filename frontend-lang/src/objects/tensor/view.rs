@@ -302,9 +302,13 @@ impl TensorObj {
     /// Gives a view that has let go of its elements a value.
     #[inline]
     pub(super) fn come_back(&self) {
-        let base = self.base.borrow();
-        let Some(base) = base.as_ref().filter(|it| it.is_away()) else { return };
-        if self.take_back(base) {
+        if let Some(base) = self.base.borrow().as_ref() {
+            self.come_back_to(base);
+        }
+    }
+
+    fn come_back_to(&self, base: &Base) {
+        if !base.is_away() || self.take_back(base) {
             return;
         }
         if !engine::apply::is_shapes_only() {
