@@ -15,7 +15,8 @@ pub use strided::set_strided;
 use crate::apply::is_shapes_only;
 use crate::apply::place::to_device;
 use crate::{
-    DType, Error, Layout, Meta, Result, Shape, Tensor, apply_one, functional, ops, rules, tape,
+    Attr, DType, Error, Layout, Meta, Result, Shape, Tensor, apply_one, functional, ops, rules,
+    tape,
 };
 
 /// One entry between the brackets.
@@ -49,6 +50,17 @@ impl Index {
 
 /// What errors of indices name.
 pub const OP: &str = "index";
+
+/// So many rows of `x`, from the row with this number on: `x[start:start + count]` where the number may be another one whenever the ops run
+/// again, and therefore a copy.
+pub fn rows_from(x: &Tensor, start: &Tensor, count: usize) -> Result<Tensor> {
+    let arange = find("arange")?;
+    let mut attrs = arange.default_attrs();
+    attrs[0] = Attr::Int(count as i64);
+    let steps = apply_one(arange, &[], &attrs)?;
+    let places = functional::add(&steps, start)?;
+    apply_one(find("index_select")?, &[x.clone(), places], &[Attr::Int(0)].into_iter().collect())
+}
 
 /// `x[index]`. Without index tensors the result shares the storage of `x`.
 pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {

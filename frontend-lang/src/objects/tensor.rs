@@ -259,7 +259,8 @@ impl TensorObj {
         }
     }
 
-    fn current_version(&self) -> u32 {
+    /// How often the value was replaced in place, or that of what it is a view of.
+    pub(crate) fn current_version(&self) -> u32 {
         let of_base = self.base.borrow().as_ref().map_or(0, |it| it.object.current_version());
         self.version.get().wrapping_add(of_base)
     }

@@ -165,7 +165,7 @@ impl Cx {
             match code.ops[at] {
                 // The tuple that the body gives.
                 Op::Tuple(_) if is_last => {}
-                op => self.track_op(op, code.locals.len()),
+                op => self.track_op(op, code.ops.get(at + 1).copied(), code.locals.len()),
             }
         }
         match code.ops[at] {

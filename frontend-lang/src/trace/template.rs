@@ -8,7 +8,7 @@ use engine::autograd::Edge;
 
 use super::collect_tensors;
 use super::node::Anchor;
-use super::numbers::{Operand, Tracking};
+use super::numbers::{Operand, Tracking, rows_from};
 use super::world::World;
 use crate::cx::Cx;
 use crate::error::Raised;
@@ -46,6 +46,8 @@ pub(super) enum Template {
 /// How a view shows what it is taken from.
 pub(super) struct Seen {
     view: View,
+    /// Where it begins, if it is so many rows at a place that differs from call to call.
+    place: Option<(Operand, usize)>,
     /// A step of the tape that a reverse walk has passed.
     edge: Option<Edge>,
     look: Look,
@@ -229,10 +231,11 @@ impl<'a> Maker<'a> {
         }
         if let Some((base, view)) = object.base_object().filter(|it| self.is_kept(&it.0)) {
             let edge = object.peek().edge().cloned();
+            let place = self.tracking.and_then(|it| it.place_of(object));
             let base = self.deeper(|maker| maker.template(&Value::Tensor(base)))?;
             return Ok(Template::View(
                 Box::new(base),
-                Box::new(Seen { view, edge, look: object.look() }),
+                Box::new(Seen { view, place, edge, look: object.look() }),
             ));
         }
         self.results.push(value.clone());
@@ -259,10 +262,13 @@ fn is_or_shows(object: &Rc<TensorObj>, base: &Rc<TensorObj>) -> bool {
 
 impl Seen {
     /// The view of this tensor.
-    fn of(&self, base: &Value) -> Res {
+    fn of(&self, base: &Value, numbers: &[Value]) -> Res {
         let Some(base) = base.as_tensor() else { return Ok(Value::None) };
-        let tensor = self.view.apply(&base.get().detach())?.at_edge(self.edge.clone());
-        let object = TensorObj::view_of(base, self.view.clone(), tensor);
+        let start = |it: &Operand| it.value(numbers).as_int();
+        let moved = self.place.as_ref().and_then(|(at, count)| Some(rows_from(start(at)?, *count)));
+        let view = moved.unwrap_or_else(|| self.view.clone());
+        let tensor = view.apply(&base.get().detach())?.at_edge(self.edge.clone());
+        let object = TensorObj::view_of(base, view, tensor);
         object.show_as(self.look);
         Ok(Value::Tensor(object))
     }
@@ -286,7 +292,7 @@ impl Template {
                 object
             }
             Self::Again(at) => with.complete.borrow().get(*at).cloned().unwrap_or(Value::None),
-            Self::View(base, seen) => seen.of(&base.filled(cx, with)?)?,
+            Self::View(base, seen) => seen.of(&base.filled(cx, with)?, with.numbers)?,
             Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),
             Self::Tuple(items) => Value::tuple(all(cx, items)?),
             Self::List(items) => Value::list(all(cx, items)?),

@@ -75,7 +75,7 @@ impl Cx {
     }
 
     /// An operation is about to run that may meet tracked numbers: those that it would not know are made plain.
-    pub(in crate::trace) fn track_op(&mut self, op: Op, n_locals: usize) {
+    pub(in crate::trace) fn track_op(&mut self, op: Op, next: Option<Op>, n_locals: usize) {
         let len = self.machine.stack.len();
         let locals = self.machine.frames.last().map_or(0, |it| it.base);
         let base = (locals + n_locals).min(len);
@@ -97,6 +97,7 @@ impl Cx {
             }
             (Op::SetAttr { .. }, Some(value), _) => self.track_store(value, top),
             (Op::PutAttr { .. }, Some(holder), _) => self.track_store(top, holder),
+            (Op::Index | Op::Slice, ..) if self.track_part(op.unjoined(), next) => {}
             (Op::Index, Some(container), _) => self.plain_at(container..len),
             (Op::SetIndex, Some(container), Some(value)) => {
                 self.plain_at(top..len);

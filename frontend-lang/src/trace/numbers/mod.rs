@@ -9,11 +9,13 @@
 //! texts and functions of the library are given plain numbers.
 
 mod meet;
+mod part;
 mod slice;
 mod spot;
 mod tracked;
 mod tracks;
 
+pub(in crate::trace) use part::rows_from;
 pub(in crate::trace) use slice::Operand;
 pub(super) use tracked::{bare, is_tracked, kind_of};
 pub(crate) use tracks::Tracking;

@@ -27,6 +27,17 @@ pub(super) enum Step {
     Binary(BinaryOp, Operand, Operand),
     Unary(UnaryOp, Operand),
     Call(&'static NativeFn, Vec<Operand>),
+    Place(Place),
+}
+
+/// The first of the rows `start:stop` of a tensor, or the only one at `start`: where these are so many.
+#[derive(Clone)]
+pub(super) struct Place {
+    start: Operand,
+    stop: Option<Operand>,
+    /// Rows of the tensor.
+    size: usize,
+    pub(super) count: usize,
 }
 
 /// What the path relied on.
@@ -58,10 +69,32 @@ impl Slice {
             Step::Binary(_, a, b) => self.is_late(a) || self.is_late(b),
             Step::Unary(_, a) => self.is_late(a),
             Step::Call(_, args) => args.iter().any(|it| self.is_late(it)),
+            Step::Place(it) => self.is_late(&it.start) || it.stop.iter().any(|it| self.is_late(it)),
         };
         self.is_late.push(is_late);
         self.steps.push((step, value));
         self.steps.len() as u32 - 1
+    }
+
+    /// Where the rows of a tensor of so many lie that these name, with the first of them; `None` where there are none, or the place is not known
+    /// before the graph has run.
+    pub(super) fn place(
+        &self,
+        start: Operand,
+        stop: Option<Operand>,
+        size: usize,
+    ) -> Option<(Place, i64)> {
+        let example = |it: &Operand| match it {
+            Operand::Step(at) => self.example(*at).as_int(),
+            Operand::Plain(it) => it.as_int(),
+            Operand::Row(_) => None,
+        };
+        if self.is_late(&start) || stop.iter().any(|it| self.is_late(it)) {
+            return None;
+        }
+        let ends = (example(&start)?, stop.as_ref().map(example));
+        let (first, count) = rows(ends.0, ends.1.map_or(Some(None), |it| it.map(Some))?, size)?;
+        Some((Place { start, stop, size, count }, first))
     }
 
     /// Adds a test, if it is new.
@@ -144,6 +177,40 @@ impl Slice {
     }
 }
 
+/// The first row and the number of rows that `start:stop`, or `start` alone, names of so many; `None` for none.
+fn rows(start: i64, stop: Option<i64>, size: usize) -> Option<(i64, usize)> {
+    let size = i64::try_from(size).ok()?;
+    let from_end = |it: i64| if it < 0 { it.saturating_add(size) } else { it };
+    let Some(stop) = stop else {
+        let at = from_end(start);
+        return (0..size).contains(&at).then_some((at, 1));
+    };
+    let (first, end) = (from_end(start).clamp(0, size), from_end(stop).clamp(0, size));
+    (first < end).then_some((first, (end - first) as usize))
+}
+
+impl Place {
+    fn value(&self, values: &[Value]) -> Option<Value> {
+        let number = |it: &Operand| it.value(values).as_int();
+        let stop = match &self.stop {
+            Some(it) => Some(number(it)?),
+            None => None,
+        };
+        let (first, count) = rows(number(&self.start)?, stop, self.size)?;
+        (count == self.count).then_some(Value::Int(first))
+    }
+
+    fn is(&self, other: &Place) -> bool {
+        let same_stop = match (&self.stop, &other.stop) {
+            (Some(a), Some(b)) => a.is(b),
+            (a, b) => a.is_none() && b.is_none(),
+        };
+        self.start.is(&other.start)
+            && same_stop
+            && (self.size, self.count) == (other.size, other.count)
+    }
+}
+
 /// Whether both are numbers of one type.
 fn is_like(value: &Value, example: &Value) -> bool {
     discriminant(value) == discriminant(example)
@@ -188,6 +255,7 @@ impl Step {
             Step::Binary(op, a, b) => cx.binary(*op, &a.value(values), &b.value(values)),
             Step::Unary(op, a) => cx.unary(*op, &a.value(values)),
             Step::Call(row, args) => call(cx, row, args, values),
+            Step::Place(it) => return it.value(values),
         };
         value.ok()
     }
@@ -202,6 +270,7 @@ impl Step {
             (Step::Call(row, args), Step::Call(other, others)) => {
                 std::ptr::eq(*row, *other) && are(args, others)
             }
+            (Step::Place(a), Step::Place(b)) => a.is(b),
             _ => false,
         }
     }

@@ -6,11 +6,13 @@ use std::mem::Discriminant;
 use std::rc::Rc;
 
 use engine::trace::reading_along;
-use engine::{DType, Tensor};
+use engine::{DType, Tensor, index};
 
 use super::super::node::can_change;
+use super::part::{self, Part};
 use super::slice::{Operand, Slice, Step, Test};
 use crate::native::*;
+use crate::objects::tensor::TensorObj;
 use crate::source::Span;
 use crate::tensor::convert;
 use crate::value::Value;
@@ -25,6 +27,7 @@ pub(crate) struct Recorder {
     fed: RefCell<Vec<(Tensor, u32)>>,
     /// The tensors whose elements were read, in order.
     reads: RefCell<Vec<Tensor>>,
+    parts: RefCell<Vec<Part>>,
     /// Whether what was read has to be known before the graph has run.
     is_read_early: Cell<bool>,
     /// Tracked numbers are made no longer.
@@ -89,6 +92,7 @@ impl Recorder {
             slice: RefCell::default(),
             fed: RefCell::default(),
             reads: RefCell::default(),
+            parts: RefCell::default(),
             is_read_early: Cell::new(false),
             is_closed: Cell::new(false),
             looked: Cell::new(false),
@@ -235,14 +239,54 @@ impl Recorder {
         if it.recorder.slice.borrow().is_late(&it.operand()) {
             return None;
         }
-        let number = Tensor::from_number(convert::as_number(&it.value)?);
-        it.recorder.fed.borrow_mut().push((number.clone(), it.step));
-        Some(Value::tensor(number))
+        it.recorder.feed_step(it.step, &it.value).map(Value::tensor)
+    }
+
+    fn feed_step(&self, step: u32, value: &Value) -> Option<Tensor> {
+        let number = Tensor::from_number(convert::as_number(value)?);
+        self.fed.borrow_mut().push((number.clone(), step));
+        Some(number)
+    }
+
+    /// The rows of a tensor from `start` to `stop`, or the only one at `start`, and how many they are: a view of it whose elements are picked
+    /// at a number that is computed anew. `None` for other than one or more rows of what lies as it does in a buffer of its own.
+    pub(super) fn rows(
+        self: &Rc<Self>,
+        of: &Value,
+        start: &Value,
+        stop: Option<&Value>,
+    ) -> Option<(Value, usize)> {
+        let of = of.as_tensor().filter(|it| !it.is_array())?;
+        let value = of.get();
+        if self.is_closed.get() || value.edge().is_some() || !value.layout().is_contiguous() {
+            return None;
+        }
+        let start = self.operand(start)?;
+        let stop = match stop {
+            Some(it) => Some(self.operand(it)?),
+            None => None,
+        };
+        let size = *value.shape().first()?;
+        let (place, first) = self.slice.borrow().place(start, stop, size)?;
+        let (count, first_row) = (place.count, Value::Int(first));
+        let step = self.slice.borrow_mut().add(Step::Place(place), first_row.clone());
+        let rows = index::rows_from(&value, &self.feed_step(step, &first_row)?, count).ok()?;
+        let view = TensorObj::view_of(of, part::rows_from(first, count), rows);
+        self.parts.borrow_mut().push(Part::new(&view, of, (step, count)));
+        Some((Value::Tensor(view), count))
+    }
+
+    /// Where a view begins in what it is a part of, and how many rows it has, if it was taken at a tracked number.
+    pub(super) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
+        self.parts.borrow().iter().find_map(|it| it.place_of(view))
     }
 
     /// Ends it. For each number that ops took where it comes from; what was given to ops and is not among these has to be the same each
     /// time.
     pub(super) fn close(&self, fed: &[Tensor]) -> (Slice, Vec<Operand>) {
+        for step in self.parts.take().iter().filter_map(Part::fixed) {
+            self.fix_operand(&Operand::Step(step));
+        }
         let given = self.fed.take();
         let origin = |it: &Tensor| match given.iter().find(|given| given.0.same(it)) {
             Some((_, step)) => Operand::Step(*step),

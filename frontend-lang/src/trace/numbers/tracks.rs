@@ -13,6 +13,7 @@ use super::tracked::{Recorder, bare, is_tracked, kind_of, plain_by};
 use crate::cx::Cx;
 use crate::native::type_name;
 use crate::objects::class::with_article;
+use crate::objects::tensor::TensorObj;
 use crate::source::Span;
 use crate::tensor::convert;
 use crate::value::Value;
@@ -184,6 +185,11 @@ impl Tracking {
     /// Where a number comes from that a body gives; `None` for what is no tracked one.
     pub(in crate::trace) fn origin(&self, value: &Value) -> Option<Operand> {
         is_tracked(value).then(|| self.recorder.stored(value)).flatten()
+    }
+
+    /// Where a view begins in what it is a part of, and how many rows it has, if that differs from call to call.
+    pub(in crate::trace) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
+        self.recorder.place_of(view)
     }
 
     /// The tensors whose elements were read.
