@@ -30,7 +30,7 @@ pub(super) struct Cuts {
     n_cuts: Cell<usize>,
     /// Why it is whole for good, if it is.
     why_whole: OnceCell<String>,
-    /// Whether it is known that most ops are in pieces.
+    /// Whether it is known that enough ops are in pieces.
     is_weighed: Cell<bool>,
     /// What was taken out and why, in words.
     reasons: RefCell<Vec<String>>,
@@ -154,7 +154,9 @@ impl Cuts {
         for stretch in self.stretches.borrow_mut().iter_mut() {
             stretch.piece = stretch.piece.take().filter(|it| it.n_ops.get() != Some(0));
         }
-        if in_pieces.iter().sum::<usize>() * 4 < n_ops * 3 {
+        // Ops that put a batch together may be many, and are small: where a step of training is in pieces, time tells whether that pays.
+        let trains = self.pieces().iter().any(|it| it.has_walked.get());
+        if !trains && in_pieces.iter().sum::<usize>() * 4 < n_ops * 3 {
             self.give_up("most ops are in lines that would run as written");
         }
     }

@@ -31,6 +31,8 @@ pub(super) struct Piece {
     pub(super) is_many_steps: Cell<bool>,
     /// Ops of the latest round in which the body ran under the trace.
     pub(super) n_ops: Cell<Option<usize>>,
+    /// Whether that round walked a tape backwards in it.
+    pub(super) has_walked: Cell<bool>,
 }
 
 /// Where a piece stands in the code of its cell.
@@ -71,8 +73,8 @@ pub(super) enum Entered {
 impl Piece {
     pub(super) fn new(options: Options) -> Piece {
         let alone = (!asks_for_body(&options)).then(Alone::default);
-        let (told, names, is_many_steps, n_ops) = Default::default();
-        Piece { traced: Traced::new(options), told, alone, names, is_many_steps, n_ops }
+        let (told, names, is_many_steps, n_ops, has_walked) = Default::default();
+        Piece { traced: Traced::new(options), told, alone, names, is_many_steps, n_ops, has_walked }
     }
 
     /// The same, whose body is followed as soon as a call has been recorded: what it is a piece of has been for a while.

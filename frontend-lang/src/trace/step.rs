@@ -259,16 +259,18 @@ impl Step {
 
     /// Ends what has begun last, while the step goes on.
     fn end_piece(&self, cx: &mut Cx, leaving: Leaving) -> Result<(), Raised> {
-        let (begun, piece, n_ops) = match self.runs.borrow_mut().last_mut() {
+        let (begun, piece) = match self.runs.borrow_mut().last_mut() {
             Some(run) => {
                 let begun = std::mem::replace(&mut run.begun, Begun::AsWritten);
-                (begun, run.piece.clone(), run.n_ops)
+                if matches!(begun, Begun::Traced(..) | Begun::Followed(..)) {
+                    let n_ops = trace::n_ops().map(|it| it.saturating_sub(run.n_ops));
+                    run.piece.n_ops.set(n_ops);
+                    run.piece.has_walked.set(trace::has_walked() && !run.had_walked);
+                }
+                (begun, run.piece.clone())
             }
             None => return Ok(()),
         };
-        if matches!(begun, Begun::Traced(..) | Begun::Followed(..)) {
-            piece.n_ops.set(trace::n_ops().map(|it| it.saturating_sub(n_ops)));
-        }
         let res = piece.end(cx, begun, leaving);
         self.learn(&piece);
         res

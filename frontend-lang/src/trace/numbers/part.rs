@@ -1,0 +1,80 @@
+//! Parts of tensors at places that differ from call to call: `x[i]`, `x[i:i + 20]`.
+//!
+//! A run without the body picks the rows at a number that it is given. In the call that is followed what comes of it is a view all the same,
+//! so that writes through it arrive; where there were some, or what it is a part of was written meanwhile, the place has to be the same each
+//! time.
+
+use std::rc::{Rc, Weak};
+
+use engine::index::Index;
+
+use super::slice::Operand;
+use super::tracked::is_tracked;
+use crate::bytecode::Op;
+use crate::cx::Cx;
+use crate::objects::tensor::{TensorObj, View};
+use crate::value::Value;
+
+/// A part that was taken at a tracked number.
+pub(super) struct Part {
+    view: Weak<TensorObj>,
+    of: Weak<TensorObj>,
+    /// Version of `of` when it was taken.
+    version: u32,
+    /// The first row.
+    start: u32,
+    count: usize,
+}
+
+/// The view that shows so many rows from this one on.
+pub(in crate::trace) fn rows_from(start: i64, count: usize) -> View {
+    let stop = start.saturating_add(count as i64);
+    View::Index(vec![Index::Slice { start: Some(start), stop: Some(stop), step: None }])
+}
+
+impl Part {
+    pub(super) fn new(view: &Rc<TensorObj>, of: &Rc<TensorObj>, place: (u32, usize)) -> Self {
+        let ((start, count), version) = (place, of.current_version());
+        Self { view: Rc::downgrade(view), of: Rc::downgrade(of), version, start, count }
+    }
+
+    /// The place, if it has to be the same each time.
+    pub(super) fn fixed(&self) -> Option<u32> {
+        let of = self.of.upgrade()?;
+        (of.current_version() != self.version).then_some(self.start)
+    }
+
+    /// Where the view begins and how long it is, if it is this one.
+    pub(super) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
+        let is_this = std::ptr::eq(self.view.as_ptr(), Rc::as_ptr(view));
+        is_this.then(|| (Operand::Step(self.start), self.count))
+    }
+}
+
+impl Cx {
+    /// `Index`, or `Slice` with `Index` behind it, is about to take a part of a tensor at a tracked number: it gets rows that were picked at a
+    /// number which is computed anew, all of which it takes. False, with nothing changed, where that cannot be.
+    pub(super) fn track_part(&mut self, op: Op, next: Option<Op>) -> bool {
+        let Some(tracking) = &self.follow.tracking else { return false };
+        let recorder = tracking.recorder.clone();
+        let stack = &mut self.machine.stack;
+        match (op, next, &mut stack[..]) {
+            (Op::Index, _, [.., of, at]) if is_tracked(at) => {
+                let Some((rows, _)) = recorder.rows(of, at, None) else { return false };
+                (*of, *at) = (rows, Value::Int(0));
+                true
+            }
+            (Op::Slice, Some(Op::Index), [.., of, start, stop, Value::None])
+                if is_tracked(start) =>
+            {
+                let Some((rows, count)) = recorder.rows(of, start, Some(stop)) else {
+                    return false;
+                };
+                *of = rows;
+                (*start, *stop) = (Value::Int(0), Value::Int(count as i64));
+                true
+            }
+            _ => false,
+        }
+    }
+}
