@@ -30,6 +30,8 @@ pub struct Surface {
     pub whole: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
     /// Asked at each application.
     pub instead: Option<Instead>,
+    /// Whether the first operand only chooses among the others: it has no part in their dtype.
+    pub has_condition: bool,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
@@ -121,6 +123,7 @@ impl Surface {
         complex: None,
         whole: None,
         instead: None,
+        has_condition: false,
         mixes_devices: false,
         shapes: "",
     };

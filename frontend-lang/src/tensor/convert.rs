@@ -1,5 +1,6 @@
 //! Between values of the language and tensors.
 
+use engine::apply::default_dtype;
 use engine::dtype::Kind;
 use engine::{DType, Number, Shape, Tensor};
 
@@ -90,9 +91,9 @@ struct Nested {
 
 /// A tensor from a number, nested lists of numbers, or lists of tensors: `torch.tensor(data, dtype)`.
 ///
-/// Without a dtype: bool, int64 or float32 by what the lists hold; ragged lists are an error.
+/// Without a dtype: bool, int64 or the default dtype by what the lists hold; ragged lists are an error.
 pub fn from_data(cx: &mut Cx, data: &Value, dtype: Option<DType>) -> Result<Tensor, Raised> {
-    from_data_as(cx, data, dtype, DType::F32)
+    from_data_as(cx, data, dtype, default_dtype::get())
 }
 
 /// As [`from_data`], with `floats` as the dtype of floats.
@@ -111,11 +112,15 @@ pub fn from_data_as(
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;
     let found = nested.dtype.unwrap_or(floats);
-    let dtype = dtype.unwrap_or(match found {
-        DType::F64 if !nested.from_tensor => floats,
-        DType::C128 if !nested.from_tensor => floats.complex(),
-        other => other,
-    });
+    let dtype = match (dtype, found) {
+        (Some(dtype), _) => dtype,
+        (None, DType::F64) if !nested.from_tensor => floats,
+        (None, DType::C128) if !nested.from_tensor && floats.is_half() => {
+            default_dtype::complex("tensor")?
+        }
+        (None, DType::C128) if !nested.from_tensor => floats.complex(),
+        (None, found) => found,
+    };
     let shape = Shape::new(&nested.shape);
     nested.build(shape, dtype)
 }

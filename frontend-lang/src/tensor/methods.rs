@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use engine::apply::place;
+use engine::apply::{default_dtype, place};
 use engine::index::Index;
 use engine::{Attrs, DType, Device, Layout, Tensor};
 
@@ -148,10 +148,15 @@ fn new_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let data = args.rest(1);
     if !data.is_empty() && data.iter().all(|it| matches!(it, Value::Int(_))) {
         let sizes = data.iter().filter_map(Value::as_int).map(|it| it.max(0) as usize);
-        return Ok(Value::tensor(engine::functional::full(&sizes.collect(), 0.0, DType::F32)?));
+        return Ok(Value::tensor(engine::functional::full(
+            &sizes.collect(),
+            0.0,
+            default_dtype::get(),
+        )?));
     }
     let list = Value::list(Vec::new());
-    convert::from_data(cx, data.first().unwrap_or(&list), Some(DType::F32)).map(Value::tensor)
+    convert::from_data(cx, data.first().unwrap_or(&list), Some(default_dtype::get()))
+        .map(Value::tensor)
 }
 
 fn parameter(_cx: &mut Cx, args: Args<'_>) -> Res {

@@ -33,6 +33,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Functions(anomaly::FUNCTIONS),
         Member::Functions(grad_mode::FUNCTIONS),
         Member::Functions(device::FUNCTIONS),
+        Member::Functions(dtype::FUNCTIONS),
         Member::Functions(beneath::FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
