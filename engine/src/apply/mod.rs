@@ -104,6 +104,9 @@ pub fn apply_optional(
     }
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
+        if given.is_empty() && op.params.iter().any(|it| it.kind == ParamKind::Tensors) {
+            return Err(Error::NoTensors { op: op.name });
+        }
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
         let device = place::device_of_given(op, inputs, &given)?;
         return composed(body, &ComposedCx { op, inputs, attrs }, device);
@@ -334,7 +337,8 @@ pub(crate) fn check_arity(op: &'static OpDef, inputs: &[Tensor]) -> Result<()> {
         takes_list |= param.kind == ParamKind::Tensors;
     }
     let fits = match takes_list {
-        true => !inputs.is_empty(),
+        true if inputs.is_empty() => return Err(Error::NoTensors { op: op.name }),
+        true => true,
         false => (required..=allowed).contains(&inputs.len()),
     };
     if fits {

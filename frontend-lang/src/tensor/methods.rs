@@ -533,7 +533,11 @@ fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
     match convert::operand(&args[1]) {
         Some(value) if value.rank() == 0 => filled(&args[0], &value),
-        _ => Err(type_error(format!("fill_() takes one number, not {:?}", args[1]))),
+        Some(value) => Err(runtime_error(format!(
+            "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions: write x.copy_(value)",
+            value.rank()
+        ))),
+        None => Err(type_error(format!("fill_() takes one number, not {:?}", args[1]))),
     }
 }
 
