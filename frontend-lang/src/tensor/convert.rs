@@ -125,14 +125,14 @@ pub fn from_data_as(
     nested.build(shape, dtype)
 }
 
-/// What is wrong with a value that is no number, inside of so many lists.
-fn no_number(value: &Value, depth: usize) -> Raised {
+/// What is wrong with a value that is no number; of a list the first may be.
+fn no_number(value: &Value, is_first: bool) -> Raised {
     let rest = format!(
         "a tensor is made from numbers and lists of numbers, not from {}",
         type_name(value)
     );
     match value.as_str() {
-        Some(_) if depth > 0 => value_error(format!("too many dimensions 'str': {rest}")),
+        Some(_) if is_first => value_error(format!("too many dimensions 'str': {rest}")),
         Some(_) => type_error(format!("new(): invalid data type 'str': {rest}")),
         None => runtime_error(format!("Could not infer dtype of {}: {rest}", type_name(value))),
     }
@@ -189,7 +189,7 @@ impl Nested {
             other => match as_number(other) {
                 Some(number) => self.push(number, depth),
                 None if let Some(array) = array_of(cx, other)? => self.read(cx, &array, depth),
-                None => Err(no_number(other, depth)),
+                None => Err(no_number(other, depth > 0 && self.floats.is_empty())),
             },
         }
     }
