@@ -11,6 +11,10 @@ use crate::{DType, Device, Number, Shape, Site, words};
 pub enum Error {
     /// Shapes of the operands do not fit together; `rule` states what `op` needs.
     Shapes { op: &'static str, shapes: Vec<Shape>, rule: String },
+    /// Sizes that must be equal and are not, as PyTorch says before it computes anything.
+    Unequal { op: &'static str, shapes: Vec<Shape>, rule: String },
+    /// A dimension without elements, of which one is to be chosen.
+    NoElements { op: &'static str, shape: Shape },
     /// A dtype that the op does not take.
     DType { op: &'static str, dtype: DType, allowed: &'static str },
     /// Operands whose dtypes must agree and do not.
@@ -29,6 +33,8 @@ pub enum Error {
     Attr { op: &'static str, name: &'static str, problem: String },
     /// A number that elements of the dtype cannot be.
     Range { op: &'static str, name: &'static str, number: Number, dtype: DType },
+    /// A list of tensors that has none.
+    NoTensors { op: &'static str },
     /// Number of inputs differs from what the op takes.
     Arity { op: &'static str, expected: usize, got: usize },
     /// A tensor that would not fit into any address space.
@@ -105,8 +111,17 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Shapes { op, shapes, rule } => {
+            Self::Shapes { op, shapes, rule } | Self::Unequal { op, shapes, rule } => {
                 write!(f, "{op}: shapes {} do not fit: {rule}", join(shapes))
+            }
+            Self::NoTensors { op } => {
+                write!(f, "{op} expects a non-empty TensorList: there is nothing to join")
+            }
+            Self::NoElements { op, shape } => {
+                write!(
+                    f,
+                    "{op}: there is nothing to choose from in {shape}, of which a dimension has no elements"
+                )
             }
             Self::DType { op, dtype, allowed } => {
                 write!(f, "{op} does not take {dtype}; it needs {allowed}")

@@ -430,7 +430,15 @@ impl Binding {
                         param.name
                     )));
                 }
-                for item in cx.collect(value)? {
+                for (at, item) in cx.collect(value)?.into_iter().enumerate() {
+                    if convert::as_number(&item).is_some() {
+                        return Err(type_error(format!(
+                            "{}(): expected Tensor as element {at} in argument '{}', but got {}",
+                            self.op.name,
+                            param.name,
+                            type_name(&item)
+                        )));
+                    }
                     self.tensors.push(Some(self.tensor(param, &item)?));
                 }
             }

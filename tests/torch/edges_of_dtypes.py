@@ -86,3 +86,5 @@ for dtype in (torch.int64, torch.int32, torch.uint8, torch.bool, torch.float64, 
             told(f"cumsum {name} {dtype}", lambda: stored(lambda out: torch.cumsum(x, 0, out=out), dtype, 2))
             told(f"cumprod {name} {dtype}", lambda: stored(lambda out: torch.cumprod(x, 0, out=out), dtype, 2))
 told("nansum", lambda: stored(lambda out: torch.nansum(torch.tensor([1.0, nan]), 0, out=out), torch.float64))
+told("zeros of complex numbers", lambda: torch.tensor([0j, complex(-0.0, 0.0), 2j, 1 + 0j], dtype=torch.complex128).nonzero().reshape(-1))
+told("of two floats", lambda: torch.tensor([complex(-0.0, -0.0), 2j, 1 + 0j], dtype=torch.complex64).nonzero().reshape(-1))

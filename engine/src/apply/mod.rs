@@ -4,6 +4,7 @@ pub mod anomaly;
 pub mod autocast;
 pub(crate) mod complex;
 mod compose;
+pub mod default_dtype;
 mod in_place;
 mod into;
 pub mod place;
@@ -52,7 +53,7 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
 /// device with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
     let is_binary = matches!(op.body, Body::Binary(_)) && op.surface.instead.is_none();
-    if !is_binary || is_heard([a, b]) {
+    if !is_binary || is_heard([a, b]) || default_dtype::is_set() {
         return apply_one(op, &[a.clone(), b.clone()], attrs);
     }
     let refused = || match op.surface.refuses {
@@ -103,6 +104,9 @@ pub fn apply_optional(
     }
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();
     if let Body::Composed(body) = op.body {
+        if given.is_empty() && op.params.iter().any(|it| it.kind == ParamKind::Tensors) {
+            return Err(Error::NoTensors { op: op.name });
+        }
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
         let device = place::device_of_given(op, inputs, &given)?;
         return composed(body, &ComposedCx { op, inputs, attrs }, device);
@@ -126,6 +130,14 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     if let Some(refuses) = op.surface.refuses {
         refuses(&InferCx { op, inputs, attrs })?;
     }
+    match default_dtype::said(op, inputs, attrs)? {
+        Some((inputs, attrs)) => apply_as_said(op, &inputs, &attrs),
+        None => apply_as_said(op, inputs, attrs),
+    }
+}
+
+/// As [`apply`], of an op that leaves no dtype to the default.
+fn apply_as_said(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     let device = place::device_of(op, inputs)?;
     if complex::is_composed(op, inputs, attrs) {
         return on_parts(op, inputs, attrs, device);
@@ -154,18 +166,27 @@ fn composed(
     device: Device,
 ) -> Result<Outputs> {
     let before = tape::next_id();
-    let outputs = match device {
-        Device::Cpu => scoped(body, cx)?,
-        Device::Cuda(_) => place::inside(device, || scoped(body, cx))?,
-        Device::Meta => place::inside(device, || compose::compose(body, cx))?
-            .iter()
-            .map(Tensor::to_meta)
-            .collect(),
-    };
+    let outputs =
+        default_dtype::within(cx.inputs.iter().flatten(), || composed_on(device, body, cx))?;
     if cx.op.step.is_some() {
         tape::note_composed(cx.op, before, &outputs);
     }
     Ok(outputs)
+}
+
+fn composed_on(
+    device: Device,
+    body: fn(&ComposedCx<'_>) -> Result<Outputs>,
+    cx: &ComposedCx<'_>,
+) -> Result<Outputs> {
+    match device {
+        Device::Cpu => scoped(body, cx),
+        Device::Cuda(_) => place::inside(device, || scoped(body, cx)),
+        Device::Meta => {
+            let outputs = place::inside(device, || compose::compose(body, cx))?;
+            Ok(outputs.iter().map(Tensor::to_meta).collect())
+        }
+    }
 }
 
 /// Runs the body of a composed op, under its name where somebody hears of the ops in it.
@@ -183,14 +204,14 @@ fn on_parts(
     attrs: &Attrs,
     device: Device,
 ) -> Result<Outputs> {
-    match device {
+    default_dtype::within(inputs, || match device {
         Device::Cpu => complex::composed(op, inputs, attrs),
         Device::Cuda(_) => place::inside(device, || complex::composed(op, inputs, attrs)),
         Device::Meta => {
             let outputs = place::inside(device, || complex::composed(op, inputs, attrs))?;
             Ok(outputs.iter().map(Tensor::to_meta).collect())
         }
-    }
+    })
 }
 
 fn interpreted(
@@ -316,7 +337,8 @@ pub(crate) fn check_arity(op: &'static OpDef, inputs: &[Tensor]) -> Result<()> {
         takes_list |= param.kind == ParamKind::Tensors;
     }
     let fits = match takes_list {
-        true => !inputs.is_empty(),
+        true if inputs.is_empty() => return Err(Error::NoTensors { op: op.name }),
+        true => true,
         false => (required..=allowed).contains(&inputs.len()),
     };
     if fits {

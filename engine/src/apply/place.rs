@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use smallvec::smallvec;
 
+use super::default_dtype;
 use super::record::record;
 use crate::error::{Devices, Placed};
 use crate::op::ParamKind;
@@ -33,7 +34,7 @@ pub(crate) fn inside<R>(device: Device, body: impl FnOnce() -> R) -> R {
 
 /// Runs what an op on a device consists of, which is no step of its own for tape and trace.
 pub(crate) fn as_one_step<R>(device: Device, body: impl FnOnce() -> R) -> R {
-    tape::no_grad(|| inside(device, || interpreter::silenced(body)))
+    default_dtype::left_alone(|| tape::no_grad(|| inside(device, || interpreter::silenced(body))))
 }
 
 /// The same elements on another device. Gradients go back to where the value came from.

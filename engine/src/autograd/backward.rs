@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
 use crate::apply::anomaly::{self, Watch};
-use crate::apply::{autocast, place};
+use crate::apply::{autocast, default_dtype, place};
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
@@ -312,7 +312,7 @@ fn input_grads(
         .zip(&saved.outputs)
         .map(|(output, it)| it.with_edge(Some(Edge { node: arrived.node.clone(), output })))
         .collect();
-    match step.op.grad {
+    default_dtype::left_alone(|| match step.op.grad {
         Grad::Rule(rule, _) => rule(&mut GradCx {
             op: step.op,
             attrs: &step.attrs,
@@ -323,7 +323,7 @@ fn input_grads(
         }),
         Grad::Derived => derived(step, (&saved.inputs, &outputs), &arrived.grads, needs),
         Grad::Stops(reason) => Err(Error::NoGradient { op: step.op.name, reason }),
-    }
+    })
 }
 
 /// Gradients of an elementwise op, from its expression.

@@ -245,6 +245,11 @@ impl DType {
         matches!(self, Self::F16 | Self::BF16)
     }
 
+    /// The dtype of floats that are near whole numbers of this dtype, however large; of others their own.
+    pub const fn floats(self) -> Self {
+        if self.is_differentiable() { self } else { Self::F64 }
+    }
+
     /// Looks a dtype up by either of its names.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dtype| dtype.name() == text || dtype.short() == text)

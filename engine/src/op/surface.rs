@@ -30,6 +30,10 @@ pub struct Surface {
     pub whole: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
     /// Asked at each application.
     pub instead: Option<Instead>,
+    /// Whether the first operand only chooses among the others: it has no part in their dtype.
+    pub has_condition: bool,
+    /// Whether each element of an operand names a place for itself, as those of `gather` do: what names none is wrong in a value, not an index.
+    pub by_places: bool,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
@@ -121,6 +125,8 @@ impl Surface {
         complex: None,
         whole: None,
         instead: None,
+        has_condition: false,
+        by_places: false,
         mixes_devices: false,
         shapes: "",
     };

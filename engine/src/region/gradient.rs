@@ -3,7 +3,7 @@
 use smallvec::SmallVec;
 
 use super::record::Recording;
-use crate::apply::{autocast, place};
+use crate::apply::{autocast, default_dtype, place};
 use crate::autograd::{self, Root};
 use crate::functional::full;
 use crate::graph::{Graph, Kind, Value};
@@ -21,7 +21,7 @@ pub(super) fn gradient(
     // A graph runs where its operands are: what is made of nothing belongs to no device while it is recorded.
     let walked =
         || place::making_on(Device::Cpu, || walk(&recording, graph, wanted, given, summed));
-    let outputs = autocast::left_alone(walked);
+    let outputs = autocast::left_alone(|| default_dtype::left_alone(walked));
     let found = outputs.and_then(|it| recording.finish(&it)?.alone());
     tape::set_enabled(before);
     found

@@ -102,7 +102,10 @@ pub(crate) fn reversed(tensor: &Tensor) -> Result<Tensor, Raised> {
 /// An error of the engine in NumPy's classes: what has another type there is a `ValueError`.
 pub(crate) fn error(error: engine::Error) -> Raised {
     match &error {
-        engine::Error::Shapes { .. } | engine::Error::Attr { .. } => value_error(error.to_string()),
+        engine::Error::Shapes { .. }
+        | engine::Error::Unequal { .. }
+        | engine::Error::NoElements { .. }
+        | engine::Error::Attr { .. } => value_error(error.to_string()),
         engine::Error::DType { .. } | engine::Error::DTypes { .. } => type_error(error.to_string()),
         engine::Error::TooLarge { .. } | engine::Error::OutOfMemory { .. } => {
             memory_error(error.to_string())

@@ -205,6 +205,7 @@ impl Cx {
         let host = std::mem::replace(&mut self.host, Box::new(host::Nobody));
         let (random, recording) = (engine::random::state(), engine::autograd::enabled());
         let autocast = engine::apply::autocast::halves();
+        let default_dtype = engine::apply::default_dtype::get();
         let classes = class::changes();
         let (watch, devices) = (anomaly::watch(), self.devices.clone());
         let before = engine::apply::set_shapes_only(true);
@@ -223,6 +224,7 @@ impl Cx {
         let (memory, reading) = shadow.memory.end(shadow.stopped || shadow.trust == Trust::Names);
         engine::apply::set_shapes_only(before);
         engine::apply::autocast::set_halves(autocast);
+        engine::apply::default_dtype::set(default_dtype);
         engine::autograd::set_enabled(recording);
         anomaly::set_watch(watch);
         self.devices = devices;

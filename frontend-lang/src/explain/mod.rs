@@ -79,7 +79,7 @@ pub fn find(code: &str) -> Option<&'static Topic> {
 /// The code of an engine's error.
 pub fn code_of(error: &Error) -> Option<&'static str> {
     Some(match error {
-        Error::Shapes { op, .. } => code_of_shapes(op),
+        Error::Shapes { op, .. } | Error::Unequal { op, .. } => code_of_shapes(op),
         Error::Devices(_) => MIXED_DEVICES,
         Error::DType { .. } => "dtype::op",
         Error::DTypes { .. } => "dtype::mixed",

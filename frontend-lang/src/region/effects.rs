@@ -4,7 +4,7 @@
 
 use std::rc::Rc;
 
-use engine::apply::autocast;
+use engine::apply::{autocast, default_dtype};
 use engine::autograd;
 use rustc_hash::FxHashSet;
 
@@ -40,11 +40,11 @@ pub(crate) struct UnderWay {
     switched: Option<(Span, Sym)>,
 }
 
-/// Whether gradients are recorded, and what autocast lowers to.
-type Modes = (bool, [Option<engine::DType>; 2]);
+/// Whether gradients are recorded, what autocast lowers to, and the default dtype.
+type Modes = (bool, [Option<engine::DType>; 2], engine::DType);
 
 fn modes() -> Modes {
-    (autograd::enabled(), autocast::halves())
+    (autograd::enabled(), autocast::halves(), default_dtype::get())
 }
 
 impl UnderWay {
@@ -124,7 +124,7 @@ impl Cx {
             Some(place) => Err(of_place(
                 Some(place),
                 format!(
-                    "recording gradients and autocast cannot be switched for good in a branch or a loop on a tensor: {WAY_OUT}"
+                    "recording gradients, autocast and the default dtype cannot be switched for good in a branch or a loop on a tensor: {WAY_OUT}"
                 ),
             )),
             None => Ok(()),

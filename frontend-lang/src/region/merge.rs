@@ -4,6 +4,7 @@
 
 use std::rc::Rc;
 
+use engine::apply::default_dtype;
 use engine::region::{self, Paused, Recorded};
 use engine::{DType, Meta, Tensor};
 
@@ -289,8 +290,8 @@ pub(super) fn plain_dtype(number: engine::Number) -> DType {
     match number {
         engine::Number::Bool(_) => DType::Bool,
         engine::Number::Int(_) => DType::I64,
-        engine::Number::Float(_) => DType::F32,
-        engine::Number::Complex(..) => DType::C64,
+        engine::Number::Float(_) => default_dtype::get(),
+        engine::Number::Complex(..) => default_dtype::get().complex(),
     }
 }
 

@@ -74,6 +74,10 @@ pub fn binary(
     reflected: bool,
 ) -> Result<Option<Value>, Raised> {
     let Some(ready) = &BINARY_OPS[op as usize] else { return Ok(None) };
+    // A product with a number is written `*`.
+    if op == BinaryOp::MatMul && super::convert::as_number(other).is_some() {
+        return Ok(None);
+    }
     let (a, b) = if reflected { (other, this) } else { (this, other) };
     ready.apply_two(a, b)
 }
@@ -210,6 +214,12 @@ pub fn unary(op: UnaryOp, this: &Value) -> Result<Option<Value>, Raised> {
         UnaryOp::Invert => NOT.as_ref(),
     };
     let (Some(ready), Some(value)) = (ready, operand(this)) else { return Ok(None) };
+    if op == UnaryOp::Invert && value.dtype().is_differentiable() {
+        return Err(type_error(format!(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors, not on {}",
+            value.dtype()
+        )));
+    }
     ready.apply(&[value]).map(|it| Some(Value::tensor(it)))
 }
 

@@ -1,5 +1,6 @@
 //! Between values of the language and tensors.
 
+use engine::apply::default_dtype;
 use engine::dtype::Kind;
 use engine::{DType, Number, Shape, Tensor};
 
@@ -90,9 +91,9 @@ struct Nested {
 
 /// A tensor from a number, nested lists of numbers, or lists of tensors: `torch.tensor(data, dtype)`.
 ///
-/// Without a dtype: bool, int64 or float32 by what the lists hold; ragged lists are an error.
+/// Without a dtype: bool, int64 or the default dtype by what the lists hold; ragged lists are an error.
 pub fn from_data(cx: &mut Cx, data: &Value, dtype: Option<DType>) -> Result<Tensor, Raised> {
-    from_data_as(cx, data, dtype, DType::F32)
+    from_data_as(cx, data, dtype, default_dtype::get())
 }
 
 /// As [`from_data`], with `floats` as the dtype of floats.
@@ -111,13 +112,30 @@ pub fn from_data_as(
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;
     let found = nested.dtype.unwrap_or(floats);
-    let dtype = dtype.unwrap_or(match found {
-        DType::F64 if !nested.from_tensor => floats,
-        DType::C128 if !nested.from_tensor => floats.complex(),
-        other => other,
-    });
+    let dtype = match (dtype, found) {
+        (Some(dtype), _) => dtype,
+        (None, DType::F64) if !nested.from_tensor => floats,
+        (None, DType::C128) if !nested.from_tensor && floats.is_half() => {
+            default_dtype::complex("tensor")?
+        }
+        (None, DType::C128) if !nested.from_tensor => floats.complex(),
+        (None, found) => found,
+    };
     let shape = Shape::new(&nested.shape);
     nested.build(shape, dtype)
+}
+
+/// What is wrong with a value that is no number; of a list the first may be.
+fn no_number(value: &Value, is_first: bool) -> Raised {
+    let rest = format!(
+        "a tensor is made from numbers and lists of numbers, not from {}",
+        type_name(value)
+    );
+    match value.as_str() {
+        Some(_) if is_first => value_error(format!("too many dimensions 'str': {rest}")),
+        Some(_) => type_error(format!("new(): invalid data type 'str': {rest}")),
+        None => runtime_error(format!("Could not infer dtype of {}: {rest}", type_name(value))),
+    }
 }
 
 /// The array that stands for an object where numbers are wanted, if it has one.
@@ -171,10 +189,7 @@ impl Nested {
             other => match as_number(other) {
                 Some(number) => self.push(number, depth),
                 None if let Some(array) = array_of(cx, other)? => self.read(cx, &array, depth),
-                None => Err(type_error(format!(
-                    "a tensor is made from numbers and lists of numbers, not from {}",
-                    type_name(other)
-                ))),
+                None => Err(no_number(other, depth > 0 && self.floats.is_empty())),
             },
         }
     }

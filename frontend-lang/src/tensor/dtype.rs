@@ -3,9 +3,11 @@
 use std::any::Any;
 
 use engine::DType;
+use engine::apply::default_dtype;
 
 use crate::array::dtype::ArrayDType;
 use crate::array::scalar;
+use crate::check::unknown::kind_of;
 use crate::native::*;
 
 /// The type of `torch.float32`.
@@ -43,6 +45,39 @@ pub const NAMES: &[(&str, DType)] = &[
     ("cdouble", DType::C128),
 ];
 
+/// Functions of `torch`.
+pub static FUNCTIONS: &[NativeFn] = &[
+    function("get_default_dtype", "", "The dtype of floats for which nothing else says one.", get_default),
+    function(
+        "set_default_dtype",
+        "d",
+        "Sets the dtype of floats for which nothing else says one: torch.float16, bfloat16, float32 (which it is at first) or float64.",
+        set_default,
+    )
+    .session(),
+];
+
+fn get_default(_cx: &mut Cx, _args: Args<'_>) -> Res {
+    Ok(Value::object(DTypeObj(default_dtype::get())))
+}
+
+fn set_default(cx: &mut Cx, args: Args<'_>) -> Res {
+    // Nothing is certain of what comes after.
+    if kind_of(&args[0]).is_some() {
+        return Err(cx.uncertain());
+    }
+    let given = args[0].downcast::<DTypeObj>().map(|it| it.0);
+    let Some(float) = given.filter(|it| it.is_float()) else {
+        let place = if given.is_some() { "" } else { "invalid dtype object: " };
+        return Err(type_error(format!(
+            "{place}only floating-point types are supported as the default type (torch.float16, torch.bfloat16, torch.float32, torch.float64), not {:?}",
+            args[0]
+        )));
+    };
+    default_dtype::set(float);
+    Ok(Value::None)
+}
+
 /// Whether a value is a dtype, and no name of one.
 pub fn is_one(value: &Value) -> bool {
     value.downcast::<DTypeObj>().is_some()
@@ -58,7 +93,7 @@ pub fn from_value(value: &Value) -> Result<DType, Raised> {
     }
     let name = match value {
         Value::Class(class) => match class.name.as_str() {
-            "float" => "float32",
+            "float" => "float64",
             "int" => "int64",
             "complex" => "complex128",
             other => other,

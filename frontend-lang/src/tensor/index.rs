@@ -17,6 +17,7 @@ use crate::objects::tensor::{TensorObj, View};
 pub fn get(cx: &mut Cx, this: &Value, key: &Value) -> Res {
     let object = variable(this)?;
     let index = read(cx, key)?;
+    forwards(object, &index)?;
     let value = engine::index::get(&object.get(), &index)?;
     if index.iter().any(|it| matches!(it, Index::Tensor(_))) {
         return Ok(Value::tensor(value));
@@ -28,6 +29,7 @@ pub fn get(cx: &mut Cx, this: &Value, key: &Value) -> Res {
 pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), Raised> {
     let object = variable(this)?;
     let index = read(cx, key)?;
+    forwards(object, &index)?;
     let mut value = match operand(value) {
         Some(value) => value,
         None => convert::from_data(cx, value, None)?,
@@ -51,6 +53,16 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
     }
     let res = engine::index::set(&object.get(), &index, &value)?;
     super::arith::assign(this, res)
+}
+
+/// Slices of tensors go forwards, other than those of arrays.
+fn forwards(object: &TensorObj, index: &[Index]) -> Result<(), Raised> {
+    let is_back = |it: &Index| matches!(it, Index::Slice { step: Some(step), .. } if *step <= 0);
+    if object.is_array() || !index.iter().any(is_back) {
+        return Ok(());
+    }
+    Err(value_error("step must be greater than zero")
+        .with_help(Some("`x.flip(0)` has the rows of `x` in reverse order".into())))
 }
 
 /// The rows of a tensor, one after the other.
@@ -128,6 +140,11 @@ pub(crate) fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
             Some(at) => Index::Int(at),
             // Any row has the shape of the first.
             None if kind_of(other) == Some(Kind::Int) => Index::Int(0),
+            None if other.as_str().is_some() => {
+                return Err(type_error(
+                    "tensors are indexed with ints, slices, None, ..., tensors and lists, not with str",
+                ));
+            }
             None => {
                 return Err(index_error(format!(
                     "tensors are indexed with ints, slices, None, ..., tensors and lists, not with {}",

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 use std::sync::LazyLock;
 
-use engine::apply::place;
+use engine::apply::{default_dtype, place};
 use engine::index::Index;
 use engine::{Attrs, DType, Device, Layout, Tensor};
 
@@ -148,10 +148,15 @@ fn new_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let data = args.rest(1);
     if !data.is_empty() && data.iter().all(|it| matches!(it, Value::Int(_))) {
         let sizes = data.iter().filter_map(Value::as_int).map(|it| it.max(0) as usize);
-        return Ok(Value::tensor(engine::functional::full(&sizes.collect(), 0.0, DType::F32)?));
+        return Ok(Value::tensor(engine::functional::full(
+            &sizes.collect(),
+            0.0,
+            default_dtype::get(),
+        )?));
     }
     let list = Value::list(Vec::new());
-    convert::from_data(cx, data.first().unwrap_or(&list), Some(DType::F32)).map(Value::tensor)
+    convert::from_data(cx, data.first().unwrap_or(&list), Some(default_dtype::get()))
+        .map(Value::tensor)
 }
 
 fn parameter(_cx: &mut Cx, args: Args<'_>) -> Res {
@@ -528,7 +533,11 @@ fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
     match convert::operand(&args[1]) {
         Some(value) if value.rank() == 0 => filled(&args[0], &value),
-        _ => Err(type_error(format!("fill_() takes one number, not {:?}", args[1]))),
+        Some(value) => Err(runtime_error(format!(
+            "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions: write x.copy_(value)",
+            value.rank()
+        ))),
+        None => Err(type_error(format!("fill_() takes one number, not {:?}", args[1]))),
     }
 }
 

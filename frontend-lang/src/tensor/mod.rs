@@ -34,12 +34,17 @@ impl From<engine::Error> for Raised {
         let row = match &error {
             E::Shapes { op: INDEX, .. } | E::DType { op: INDEX, .. } => &INDEX_ERROR,
             E::Shapes { .. } => &SHAPE_ERROR,
+            E::NoElements { .. } => &INDEX_ERROR,
+            // An element that names a place is no index of the program.
+            E::IndexRange { op, .. } if of_places(op) => &RUNTIME_ERROR,
             E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,
             E::DimRange { .. } | E::IndexRange { .. } | E::Class { .. } | E::TableRow { .. } => {
                 &INDEX_ERROR
             }
             // PyTorch looks at these in Python, or as Python does.
-            E::Attr { name: "p" | "reduction", .. } | E::Attr { op: INDEX, .. } => &VALUE_ERROR,
+            E::Unequal { .. }
+            | E::Attr { name: "p" | "reduction", .. }
+            | E::Attr { op: INDEX, .. } => &VALUE_ERROR,
             E::Attr { .. } => &RUNTIME_ERROR,
             E::Arity { .. } => &TYPE_ERROR,
             E::TooLarge { .. } | E::OutOfMemory { .. } => &OUT_OF_MEMORY_ERROR,
@@ -69,4 +74,9 @@ impl From<engine::Error> for Raised {
             None => raised,
         }
     }
+}
+
+/// Whether elements of an operand of this op name places one by one.
+fn of_places(op: &str) -> bool {
+    engine::ops::find(op).is_some_and(|it| it.surface.by_places)
 }

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use engine::apply::default_dtype;
 use engine::{DType, Device, Number, Result, Tensor};
 
 /// What `torch.set_printoptions` sets.
@@ -44,25 +45,25 @@ pub fn repr(tensor: &Tensor) -> Result<String> {
     let mut suffixes = Vec::new();
     if tensor.is_meta() {
         let place = ["device='meta'".to_owned(), format!("size={}", tuple(tensor.shape()))];
-        let dtype =
-            (tensor.dtype() != DType::F32).then(|| format!("dtype=torch.{}", tensor.dtype()));
+        let dtype = (tensor.dtype() != default_dtype::get())
+            .then(|| format!("dtype=torch.{}", tensor.dtype()));
         suffixes.extend(place.into_iter().chain(dtype).chain(grad_suffix(tensor)));
         return Ok(with_suffixes(&format!("{prefix}..."), &suffixes, prefix.len()));
     }
     if tensor.is_on_gpu() {
         suffixes.push(format!("device='{}'", tensor.device()));
     }
-    let default_dtype =
-        matches!(tensor.dtype(), DType::F32 | DType::C64 | DType::I64 | DType::Bool);
+    let float = default_dtype::get();
+    let is_default = [float, float.complex(), DType::I64, DType::Bool].contains(&tensor.dtype());
     if tensor.numel() == 0 {
         if tensor.rank() != 1 {
             suffixes.push(format!("size={}", tuple(tensor.shape())));
         }
-        if tensor.dtype() != DType::F32 {
+        if tensor.dtype() != float {
             suffixes.push(format!("dtype=torch.{}", tensor.dtype()));
         }
     } else {
-        if !default_dtype {
+        if !is_default {
             suffixes.push(format!("dtype=torch.{}", tensor.dtype()));
         }
         body = values(tensor, prefix.len())?;

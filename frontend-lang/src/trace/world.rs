@@ -7,7 +7,7 @@
 use std::cell::Cell;
 use std::rc::{Rc, Weak};
 
-use engine::apply::autocast;
+use engine::apply::{autocast, default_dtype};
 use engine::autograd;
 use rustc_hash::FxHashSet;
 
@@ -41,6 +41,7 @@ pub(super) struct World {
 struct Settings {
     gradients: bool,
     autocast: [Option<engine::DType>; 2],
+    default_dtype: Option<engine::DType>,
     classes: u32,
     modules: u32,
 }
@@ -50,6 +51,7 @@ impl Settings {
         Settings {
             gradients: autograd::enabled(),
             autocast: autocast::halves(),
+            default_dtype: Some(default_dtype::get()),
             classes: class::changes(),
             modules: module::changes(),
         }

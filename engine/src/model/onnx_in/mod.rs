@@ -19,6 +19,7 @@ use prost::Message;
 
 pub use value::{Dim, Kind, Signature, Texts, Value};
 
+use crate::apply::default_dtype;
 use crate::model::onnx_in::tensors::{Files, ReadFile};
 use crate::onnx::proto::ModelProto;
 use crate::{Error, Result, Tensor, atomic_file};
@@ -73,7 +74,8 @@ impl OnnxModel {
                 problem: format!("the model takes {expected} inputs, got {got}"),
             });
         }
-        run::Frame::new(self.n_slots).run(&self.graph, inputs.to_vec(), weights)
+        let run = || run::Frame::new(self.n_slots).run(&self.graph, inputs.to_vec(), weights);
+        default_dtype::left_alone(run)
     }
 }
 

@@ -21,6 +21,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        has_condition: true,
         refuses: Some(rules::check_numbers),
         form: Some(Form::new(
             "where_true",

@@ -4,10 +4,11 @@ use std::f64::consts::PI;
 
 use smallvec::smallvec;
 
+use crate::apply::default_dtype;
 use crate::functional::{atan2, full, lt, ne, num, part, select_where, to};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface, shapes};
-use crate::{DType, OpDef, Outputs, Result, rules};
+use crate::{OpDef, Outputs, Result, rules};
 
 /// The row of `angle`.
 pub static OP: OpDef = OpDef {
@@ -37,7 +38,7 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     if input.dtype().is_complex() {
         return Ok(smallvec![atan2(&part(input, 1)?, &part(input, 0)?)?]);
     }
-    let x = if input.dtype().is_float() { input.clone() } else { to(input, DType::F32)? };
+    let x = if input.dtype().is_float() { input.clone() } else { to(input, default_dtype::get())? };
     let constant = |value: f64| full(x.shape(), value, x.dtype());
     let turned = select_where(&lt(&x, &num(0.0))?, &constant(PI)?, &constant(0.0)?)?;
     Ok(smallvec![select_where(&ne(&x, &x)?, &x, &turned)?])

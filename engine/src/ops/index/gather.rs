@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        by_places: true,
         shapes: "the shape of index, which has as many dimensions as the input",
         ..Surface::PLAIN
     },

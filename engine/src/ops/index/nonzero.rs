@@ -5,6 +5,7 @@ use std::ops::Range;
 use smallvec::smallvec;
 
 use crate::cpu::interrupt;
+use crate::dtype::Kind;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
     Body, DTypeRule, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, Surface, When,
@@ -91,8 +92,13 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     Ok(())
 }
 
-/// The bits of an element that say whether it is zero, in the lowest ones: all but the sign of a float.
-fn kept_bits(dtype: DType) -> i64 {
-    let kept = if dtype.is_float() { i64::MAX } else { -1 };
-    kept >> (64 - 8 * dtype.size())
+/// The bits of an element that say whether it is zero, in the lowest ones: all but the signs of floats.
+fn kept_bits(dtype: DType) -> u128 {
+    let n_bits = 8 * dtype.size();
+    let all = u128::MAX >> (128 - n_bits);
+    match dtype.kind() {
+        Kind::Float => all >> 1,
+        Kind::Complex => all & !(1 << (n_bits - 1)) & !(1 << (n_bits / 2 - 1)),
+        Kind::Int | Kind::Bool => all,
+    }
 }

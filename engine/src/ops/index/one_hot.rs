@@ -27,7 +27,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: "[...] gives [..., num_classes]", ..Surface::PLAIN },
+    surface: Surface {
+        by_places: true,
+        shapes: "[...] gives [..., num_classes]",
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("OneHot", super::onnx::one_hot),
     aliases: &["megengine.functional.one_hot", "oneflow.nn.functional.one_hot"],
     examples: &[

@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        by_places: true,
         form: Some(Form::also_in_place(
             "scatter",
             When::Any(&[When::Arg("reduce", Is::Given), When::Arg("value", Is::Given)]),

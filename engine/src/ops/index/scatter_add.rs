@@ -30,6 +30,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        by_places: true,
         in_place: true,
         shapes: shapes::SCATTERED,
         complex: Some(by_parts),

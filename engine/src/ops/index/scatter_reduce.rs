@@ -43,7 +43,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { in_place: true, shapes: shapes::SCATTERED, ..Surface::PLAIN },
+    surface: Surface {
+        in_place: true,
+        by_places: true,
+        shapes: shapes::SCATTERED,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("ScatterElements", super::onnx::scatter_reduce),
     aliases: &[],
     examples: &[

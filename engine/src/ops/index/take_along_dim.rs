@@ -26,6 +26,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
+        by_places: true,
         shapes: "input and index are broadcast but along dim; the shape of index",
         ..Surface::PLAIN
     },

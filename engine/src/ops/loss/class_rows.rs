@@ -18,7 +18,7 @@ impl Rows {
     pub(crate) fn new(op: &'static str, scores: &Tensor, target: &Tensor) -> Result<Self> {
         let refuse = |rule: &str| {
             let shapes = vec![scores.shape().clone(), target.shape().clone()];
-            Error::Shapes { op, shapes, rule: rule.into() }
+            Error::Unequal { op, shapes, rule: rule.into() }
         };
         if !target.dtype().is_int() {
             let allowed = "int64 classes, or probabilities of the shape of the scores";

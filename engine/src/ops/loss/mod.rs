@@ -106,7 +106,7 @@ pub(crate) fn same_shapes<'a>(cx: &'a ComposedCx<'_>) -> Result<(&'a Tensor, &'a
         return Ok((input, target));
     }
     let shapes = vec![input.shape().clone(), target.shape().clone()];
-    Err(Error::Shapes {
+    Err(Error::Unequal {
         op: cx.op.name,
         shapes,
         rule: "input and target must have one shape".into(),

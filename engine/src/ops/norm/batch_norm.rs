@@ -77,7 +77,7 @@ fn batch(cx: &ComposedCx<'_>, input: &Tensor, n_channels: usize) -> Result<Outpu
     let n = input.numel().checked_div(n_channels).unwrap_or(0);
     if n < 2 {
         let rule = "training needs more than one value per channel".into();
-        return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
+        return Err(Error::Unequal { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
     }
     let mut inputs: SmallVec<[Tensor; 3]> = smallvec![input.clone()];
     inputs.extend(parameters(cx, n_channels)?);

@@ -28,6 +28,10 @@ fn nothing(cx: &InferCx<'_>) -> Error {
     cx.bad_shapes("nothing to choose from: a reduced dimension has size 0")
 }
 
+fn no_elements(cx: &InferCx<'_>) -> Error {
+    Error::NoElements { op: cx.op.name, shape: cx.shape(0).clone() }
+}
+
 /// One dimension, or all of them.
 fn dims_of(dim: Option<usize>, shape: &Shape) -> SmallVec<[usize; 4]> {
     match dim {
@@ -41,7 +45,7 @@ pub(super) fn infer_best(cx: &InferCx<'_>) -> Result<Metas> {
     let dim = one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
     let dims = dims_of(dim, cx.shape(0));
     if n_reduced(cx.shape(0), &dims) == 0 {
-        return Err(nothing(cx));
+        return Err(if dim.is_some() { no_elements(cx) } else { nothing(cx) });
     }
     let shape = reduced_shape(cx.shape(0), &dims, dim.is_some() && cx.flag(1));
     let mut metas: Metas = smallvec![Meta::new(shape.clone(), cx.dtype(0))];
@@ -91,7 +95,7 @@ pub(super) fn grad_best(cx: &GradCx<'_>, over: &'static OpDef) -> Result<Vec<Opt
 pub(super) fn infer_place(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?, cx.shape(0));
     if n_reduced(cx.shape(0), &dims) == 0 {
-        return Err(nothing(cx));
+        return Err(no_elements(cx));
     }
     Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), DType::I64)])
 }
@@ -114,7 +118,8 @@ pub(super) fn run_place(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
 pub(super) fn infer_over(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
     if n_reduced(cx.shape(0), &dims) == 0 {
-        return Err(nothing(cx));
+        let are_named = cx.ints(0).is_some_and(|it| !it.is_empty());
+        return Err(if are_named { no_elements(cx) } else { nothing(cx) });
     }
     Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), cx.dtype(0))])
 }

@@ -4,6 +4,7 @@ use smallvec::smallvec;
 
 use super::cuda::{Fold, over_dims};
 use super::{Rows, dims_attr, reduced_shape, rows, spread};
+use crate::apply::default_dtype;
 use crate::cpu::softmax;
 use crate::cuda::source::computed;
 use crate::functional::{
@@ -14,9 +15,7 @@ use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,
 };
-use crate::{
-    Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply, apply_one, with_float,
-};
+use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "logsumexp",
@@ -44,7 +43,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         shapes: shapes::REDUCED,
         complex: Some(of_complex),
-        whole: Some(|cx| apply(cx.op, &[to(cx.input(0)?, DType::F32)?], cx.attrs)),
+        whole: Some(|cx| apply(cx.op, &[to(cx.input(0)?, default_dtype::get())?], cx.attrs)),
         ..Surface::PLAIN
     },
     onnx: Onnx::written("ReduceLogSumExp", super::onnx::logsumexp),

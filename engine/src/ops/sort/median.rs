@@ -73,8 +73,7 @@ pub(super) fn of(
     };
     let size = line.shape()[dim];
     if size == 0 {
-        let rule = "nothing has no median".into();
-        return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
+        return Err(Error::NoElements { op: cx.op.name, shape: input.shape().clone() });
     }
     let attrs = smallvec![Attr::Int(dim as i64), Attr::Bool(false), Attr::Bool(true)];
     let keepdim = cx.flag(1);

@@ -11,7 +11,7 @@ pub static OP: OpDef = OpDef {
     doc: "Whether x is neither infinite nor NaN.",
     meaning: Meaning::Expression,
     params: &[Param::tensor("input")],
-    dtypes: DTypeRule::Custom(|inputs, _| Ok((inputs[0].dtype().promote(DType::F32), DType::Bool))),
+    dtypes: DTypeRule::Custom(|inputs, _| Ok((inputs[0].dtype().floats(), DType::Bool))),
     infer: rules::broadcast,
     body: Body::Unary(|x| x.isfinite()),
     grad: Grad::Stops("the result is bool"),

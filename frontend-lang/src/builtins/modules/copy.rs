@@ -175,6 +175,13 @@ fn tensor(cx: &mut Cx, value: &Value) -> Res {
     {
         return parameter(it);
     }
+    if let Value::Tensor(it) = value
+        && it.seen().edge().is_some_and(|edge| !edge.is_leaf())
+    {
+        return Err(runtime_error(
+            "Only Tensors created explicitly by the user (graph leaves) support the deepcopy protocol at the moment; copy x.detach() or x.clone()",
+        ));
+    }
     let detached = cx.call_method(value, Sym::new("detach"), &[])?;
     let copied = cx.call_method(&detached, Sym::new("clone"), &[])?;
     let asks = cx.getattr(value, Sym::new("requires_grad"))?;

@@ -33,6 +33,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Functions(anomaly::FUNCTIONS),
         Member::Functions(grad_mode::FUNCTIONS),
         Member::Functions(device::FUNCTIONS),
+        Member::Functions(dtype::FUNCTIONS),
         Member::Functions(beneath::FUNCTIONS),
         Member::Functions(unregistered::FUNCTIONS),
         Member::Functions(generator::FUNCTIONS),
@@ -326,8 +327,23 @@ fn dtype_or_none(it: Option<engine::DType>) -> Value {
     it.map_or(Value::None, |it| Value::object(dtype::DTypeObj(it)))
 }
 
+/// A seed, as `int()` reads it.
+fn seed_of(value: &Value) -> Result<i64, Raised> {
+    let whole = match value {
+        Value::Float(it) if it.is_finite() => Some(it.trunc() as i64),
+        other => other.as_int(),
+    };
+    let read = || value.as_str().and_then(|it| it.trim().parse().ok());
+    whole.or_else(read).ok_or_else(|| match value.as_str() {
+        Some(text) => value_error(format!(
+            "invalid literal for int() with base 10: '{text}'; a seed is a whole number"
+        )),
+        None => type_error(format!("a seed is a whole number, not {}", type_name(value))),
+    })
+}
+
 pub(super) fn manual_seed(_cx: &mut Cx, args: Args<'_>) -> Res {
-    let seed = args.int(0)? as u64;
+    let seed = seed_of(&args[0])? as u64;
     engine::random::seed(seed);
     engine::cuda::seed(seed);
     Ok(generator::of_session())
