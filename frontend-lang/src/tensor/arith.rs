@@ -131,12 +131,12 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let object = variable(this)?;
     object.look_again();
     // No handle on the old value stays, so that it can be overwritten.
-    let (before, was_in_order) = {
+    let (before, order) = {
         let seen = object.seen();
         if seen.device() != value.device() {
             return Err(elsewhere("copy_", &seen, &value).into());
         }
-        (seen.meta(), seen.layout().is_contiguous())
+        (seen.meta(), seen.layout().dense_order())
     };
     if let Some(problem) = object.refuses_in_place() {
         return Err(runtime_error(problem));
@@ -157,11 +157,15 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
         )));
     }
     let value = super::convert::cast(&value, Some(before.dtype))?;
-    // What lay in row-major order stays so.
-    let moved = was_in_order && !value.layout().is_contiguous();
+    // What lay without gaps goes on lying as it did.
+    let moved = order.filter(|it| !value.layout().permute(it).is_contiguous());
     // What is written is made of a leaf, and does not become it.
     let is_leaf = autograd::enabled() && value.edge().is_some_and(Edge::is_leaf);
-    let value = if moved || is_leaf { super::methods::in_order(&value)? } else { value };
+    let value = match moved {
+        Some(order) => super::methods::lying_in(&value, &order)?,
+        None if is_leaf => super::methods::in_order(&value)?,
+        None => value,
+    };
     journal::value_changes(object);
     if autograd::enabled() {
         object.set(with_history(object, value)?)?;

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use engine::apply::{default_dtype, place};
 use engine::index::Index;
-use engine::{Attrs, DType, Device, Layout, Tensor};
+use engine::{Attrs, DType, Device, Layout, Tensor, functional};
 
 use super::{arith, attribute, convert, device, draws, dtype, journal, lost_part, retained, steps};
 use crate::array;
@@ -273,6 +273,18 @@ pub(crate) fn in_order(value: &Tensor) -> Result<Tensor, Raised> {
     static CLONE: LazyLock<Option<arith::Ready>> = LazyLock::new(|| arith::Ready::named("clone"));
     let clone = CLONE.as_ref().ok_or_else(|| runtime_error("the op clone is missing"))?;
     clone.apply(std::slice::from_ref(value))
+}
+
+/// A copy whose elements lie row-major with the dimensions in this order.
+pub(crate) fn lying_in(value: &Tensor, order: &[usize]) -> Result<Tensor, Raised> {
+    let turn: Vec<i64> = order.iter().map(|&it| it as i64).collect();
+    if turn.is_sorted() {
+        return in_order(value);
+    }
+    let mut back = vec![0; turn.len()];
+    turn.iter().zip(0..).for_each(|(&dim, at)| back[dim as usize] = at);
+    let turned = in_order(&functional::permute(value, &turn)?)?;
+    Ok(functional::permute(&turned, &back)?)
 }
 
 /// Whether a layout is a row-major one with its dimensions in some order.
