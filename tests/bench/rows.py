@@ -58,6 +58,8 @@ ALL = [
     Row("mlp adam 8 eager", f"{MLP} 8, Adam, eager", "us"),
     Row("mlp adam 8 traced", f"{MLP} 8, Adam, traced", "us"),
     Row("mlp adam 8 alone", f"{MLP} 8, Adam, without_host", "us"),
+    Row("mlp parts eager", f"{MLP} 8 taken in the step, eager", "us"),
+    Row("mlp parts traced", f"{MLP} 8 taken in the step, traced", "us"),
     Row("mlp 64 eager", f"{MLP} 64, eager", "us"),
     Row("mlp 64 traced", f"{MLP} 64, traced", "us"),
     Row("mlp 64 alone", f"{MLP} 64, without_host", "us"),
