@@ -177,6 +177,24 @@ fn the_same_for_many_tensors_is_one_launch() {
     assert!(plan.n_replayed().unwrap() > 0);
 }
 
+/// A part of one complex number is seen where a copy of the number lies, which has no dimension.
+#[test]
+fn one_complex_number_is_copied_for_a_part_of_it() {
+    let mut graph = Graph::new();
+    let x = graph.input(DType::C64, Layout::contiguous(Shape::from([3])));
+    let attrs = |all: &[i64]| all.iter().map(|&it| Attr::Int(it)).collect::<Attrs>();
+    let one = graph.apply_one(ops::find("select").unwrap(), &[x], &attrs(&[0, 1])).unwrap();
+    let part = graph.apply_one(&ops::complex::part::OP, &[one], &attrs(&[1])).unwrap();
+    let half = graph.number(Number::Float(0.5));
+    let moved = graph.apply_one(&ops::binary::add::OP, &[part, half], &Attrs::new()).unwrap();
+    graph.outputs.push(moved);
+    let turned = Tensor::from_number(Number::Complex(0.0, 2.0));
+    let values = Tensor::from_vec(&[1.0_f32, 2.0, 3.0], Shape::from([3])).unwrap();
+    let x = mul(&values, &turned).unwrap();
+    let got = plan(graph).unwrap().run(&[x.moved_to(GPU).unwrap()]).unwrap();
+    assert_eq!(fetched(got)[0].to_f64_vec().unwrap(), [4.5]);
+}
+
 /// Launches of one program that need each other, by way of others.
 #[test]
 fn launches_that_need_each_other_stay_in_order() {

@@ -70,6 +70,10 @@ pub(super) fn triangle(cx: &CudaCx<'_>, is_lower: bool) -> Result<()> {
 /// Operands joined along the dimension of attribute 0.
 pub(super) fn cat(cx: &CudaCx<'_>) -> Result<()> {
     let (whole, to) = (cx.outputs[0].layout(), cx.outputs[0].dtype());
+    if whole.shape.rank() == 0 {
+        // One number, which a plan copies.
+        return copy(&cx.inputs[0], cx.output(0)?, whole);
+    }
     let dim = dim_attr(cx.op.name, cx.attrs, 0, whole.shape.rank())?;
     let mut start = 0;
     for input in cx.inputs.iter().filter(|it| !super::cat::skipped(it.shape())) {
