@@ -186,7 +186,8 @@ impl OnGpu {
                     Tensor::stored(buffer.clone(), layout, feed.dtype)
                 }
                 _ if it.is_on_gpu() => it.detach(),
-                _ => it.sent(self.gpu)?,
+                _ if it.layout().is_contiguous() => it.sent(self.gpu)?,
+                _ => sent_as_it_lies(it, self.gpu)?,
             });
         }
         Ok((words, fed))
@@ -452,6 +453,16 @@ impl Stage {
         let layout = Layout::contiguous(tensor.shape().clone());
         Ok(self.fixed.insert(Tensor::stored(block, layout, tensor.dtype())).clone())
     }
+}
+
+/// A copy in the memory of a GPU, with all that lies between its elements: launches know where these lie.
+fn sent_as_it_lies(tensor: &Tensor, gpu: &'static Gpu) -> Result<Tensor> {
+    let (layout, dtype) = (tensor.layout(), tensor.dtype());
+    let offset = lowest(layout);
+    let len = layout.reach().ok_or_else(outside)? - offset;
+    let all = Layout { offset, ..Layout::contiguous(Shape::from([len])) };
+    let sent = tensor.detach().seen_as(dtype, all).sent(gpu)?;
+    Ok(sent.seen_as(dtype, Layout { offset: layout.offset - offset, ..layout.clone() }))
 }
 
 impl Values<'_> {

@@ -177,6 +177,21 @@ fn the_same_for_many_tensors_is_one_launch() {
     assert!(plan.n_replayed().unwrap() > 0);
 }
 
+/// An input in main memory whose elements do not lie side by side is sent as it lies.
+#[test]
+fn inputs_in_main_memory_are_sent_as_they_lie() {
+    let whole = values(12, 1);
+    let column = Layout { shape: Shape::from([4]), strides: [3].into_iter().collect(), offset: 1 };
+    let x = whole.with_layout(column.clone());
+    let mut graph = Graph::new();
+    let input = graph.input(DType::F32, Layout { offset: 0, ..column });
+    let double = graph.apply_one(&ops::binary::add::OP, &[input, input], &Attrs::new()).unwrap();
+    graph.outputs.push(double);
+    let got = plan(graph).unwrap().run(std::slice::from_ref(&x)).unwrap();
+    let want = add(&x, &x).unwrap().to_f64_vec().unwrap();
+    assert_eq!(fetched(got)[0].to_f64_vec().unwrap(), want);
+}
+
 /// A part of one complex number is seen where a copy of the number lies, which has no dimension.
 #[test]
 fn one_complex_number_is_copied_for_a_part_of_it() {
