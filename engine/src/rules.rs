@@ -44,31 +44,19 @@ pub fn composed(cx: &InferCx<'_>) -> Result<Metas> {
 
 /// The shape that all inputs broadcast to.
 pub fn broadcast_shape<T: Borrow<Tensor>>(op: &'static OpDef, inputs: &[T]) -> Result<Shape> {
-    let Some(first) = inputs.first().map(|it| it.borrow().shape()) else {
-        return Ok(Shape::default());
-    };
-    let mut res = None;
-    for input in &inputs[1..] {
-        let shape = input.borrow().shape();
-        if *shape != *res.as_ref().unwrap_or(first) && shape.rank() > 0 {
-            res = Some(broadcast_onto(op, res.as_ref().unwrap_or(first), shape, inputs)?);
-        }
+    let mut shapes = inputs.iter().map(|it| it.borrow().shape());
+    let Some(first) = shapes.next() else { return Ok(Shape::default()) };
+    let changes = |it: &&Shape| **it != *first && it.rank() > 0;
+    let Some(other) = shapes.find(changes) else { return Ok(first.clone()) };
+    let mut res = first.clone();
+    for shape in std::iter::once(other).chain(shapes) {
+        res = res.broadcast(shape).ok_or_else(|| Error::Shapes {
+            op: op.name,
+            shapes: inputs.iter().map(|it| it.borrow().shape().clone()).collect(),
+            rule: "sizes must be equal or 1, compared from the last dimension".into(),
+        })?;
     }
-    Ok(res.unwrap_or_else(|| first.clone()))
-}
-
-#[inline(never)]
-fn broadcast_onto<T: Borrow<Tensor>>(
-    op: &OpDef,
-    shape: &Shape,
-    other: &Shape,
-    inputs: &[T],
-) -> Result<Shape> {
-    shape.broadcast(other).ok_or_else(|| Error::Shapes {
-        op: op.name,
-        shapes: inputs.iter().map(|it| it.borrow().shape().clone()).collect(),
-        rule: "sizes must be equal or 1, compared from the last dimension".into(),
-    })
+    Ok(res)
 }
 
 /// The dtype of what an elementwise op gives, if it is one of whole numbers: then its attributes and numbers must fit into it.

@@ -186,7 +186,6 @@ impl Clone for Layout {
 
 impl Layout {
     /// Row-major layout from offset 0.
-    #[inline]
     pub fn contiguous(shape: Shape) -> Self {
         let strides = row_major(&shape);
         Self { shape, strides, offset: 0 }

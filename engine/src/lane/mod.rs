@@ -175,7 +175,6 @@ fn written<'a>(
     Ok(true)
 }
 
-#[inline]
 fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {
     let value = |it: &program::Param| attrs.get(it.attr).and_then(number_of).unwrap_or(it.value);
     match program.params() {

@@ -157,14 +157,14 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
         )));
     }
     let value = super::convert::cast(&value, Some(before.dtype))?;
-    // What lay without gaps goes on lying as it did.
-    let moved = order.filter(|it| !value.layout().permute(it).is_contiguous());
     // What is written is made of a leaf, and does not become it.
     let is_leaf = autograd::enabled() && value.edge().is_some_and(Edge::is_leaf);
-    let value = match moved {
-        Some(order) => super::methods::lying_in(&value, &order)?,
+    let lies_in = |order: &[usize]| value.layout().permute(order).is_contiguous();
+    let value = match order {
+        // What lay without gaps goes on lying as it did.
+        Some(order) if is_leaf || !lies_in(&order) => super::methods::lying_in(&value, &order)?,
         None if is_leaf => super::methods::in_order(&value)?,
-        None => value,
+        _ => value,
     };
     journal::value_changes(object);
     if autograd::enabled() {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use engine::apply::{default_dtype, place};
 use engine::index::Index;
-use engine::{Attrs, DType, Device, Layout, Tensor, functional};
+use engine::{Attrs, DType, Device, Tensor, functional};
 
 use super::{arith, attribute, convert, device, draws, dtype, journal, lost_part, retained, steps};
 use crate::array;
@@ -212,7 +212,7 @@ fn clone(_cx: &mut Cx, args: Args<'_>) -> Res {
     if !value.requires_grad() || !engine::autograd::enabled() {
         // Elements never change, so a copy is another name; where there are gaps or repetitions, it is put in order. A part of something
         // gets a buffer of its own: it would hold the whole, and keep that from being written in place.
-        let is_whole = is_dense(value.layout()) && !value.is_part();
+        let is_whole = value.layout().dense_order().is_some() && !value.is_part();
         let value = if is_whole { value } else { in_order(&value)? };
         return Ok(Value::tensor(value.detach()));
     }
@@ -285,20 +285,6 @@ pub(crate) fn lying_in(value: &Tensor, order: &[usize]) -> Result<Tensor, Raised
     turn.iter().zip(0..).for_each(|(&dim, at)| back[dim as usize] = at);
     let turned = in_order(&functional::permute(value, &turn)?)?;
     Ok(functional::permute(&turned, &back)?)
-}
-
-/// Whether a layout is a row-major one with its dimensions in some order.
-fn is_dense(layout: &Layout) -> bool {
-    let sides = layout.shape.iter().zip(&layout.strides).filter(|it| *it.0 != 1);
-    let mut sides: Vec<(usize, isize)> = sides.map(|(&size, &stride)| (size, stride)).collect();
-    sides.sort_by_key(|it| it.1);
-    let mut expected = 1;
-    layout.shape.numel() == 0
-        || sides.into_iter().all(|(size, stride)| {
-            let fits = stride == expected;
-            expected *= size as isize;
-            fits
-        })
 }
 
 fn to_cpu(_cx: &mut Cx, args: Args<'_>) -> Res {

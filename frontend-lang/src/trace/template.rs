@@ -8,7 +8,7 @@ use engine::autograd::Edge;
 
 use super::collect_tensors;
 use super::node::Anchor;
-use super::numbers::{Operand, Tracking, rows_from};
+use super::numbers::{Operand, Tracking, view_of_rows};
 use super::world::World;
 use crate::cx::Cx;
 use crate::error::Raised;
@@ -265,7 +265,8 @@ impl Seen {
     fn of(&self, base: &Value, numbers: &[Value]) -> Res {
         let Some(base) = base.as_tensor() else { return Ok(Value::None) };
         let start = |it: &Operand| it.value(numbers).as_int();
-        let moved = self.place.as_ref().and_then(|(at, count)| Some(rows_from(start(at)?, *count)));
+        let moved =
+            self.place.as_ref().and_then(|(at, count)| Some(view_of_rows(start(at)?, *count)));
         let view = moved.unwrap_or_else(|| self.view.clone());
         let tensor = view.apply(&base.get().detach())?.at_edge(self.edge.clone());
         let object = TensorObj::view_of(base, view, tensor);

@@ -146,17 +146,10 @@ pub(super) fn takes(code: &Code, sources: &[Source<'_>], params: &[Number]) -> b
 /// Whether these outputs have the shape and hold elements of these types.
 #[inline(always)]
 pub(super) fn gives(mems: &[Mem], shape: &Shape, outputs: &[OutView<'_>]) -> bool {
-    if outputs.len() != mems.len() {
-        return false;
-    }
-    // A loop, since `all` on the pairs is a call, which costs more than the only output that there is nearly always.
-    for (it, &mem) in outputs.iter().zip(mems) {
-        if Mem::of(it.dtype()) != mem
-            || !std::ptr::eq(it.shape(), shape) && it.shape() != shape
-            || it.region().len() < shape.numel() * mem.size()
-        {
-            return false;
-        }
-    }
-    true
+    let alike = |(it, &mem): (&OutView<'_>, &Mem)| {
+        Mem::of(it.dtype()) == mem
+            && it.shape() == shape
+            && it.region().len() >= shape.numel() * mem.size()
+    };
+    outputs.len() == mems.len() && outputs.iter().zip(mems).all(alike)
 }

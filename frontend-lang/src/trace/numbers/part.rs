@@ -18,7 +18,8 @@ use crate::value::Value;
 /// A part that was taken at a tracked number.
 pub(super) struct Part {
     view: Weak<TensorObj>,
-    of: Weak<TensorObj>,
+    /// Held, so that what was written to it is known where the program has let go of it.
+    of: Rc<TensorObj>,
     /// Version of `of` when it was taken.
     version: u32,
     /// The first row.
@@ -27,7 +28,7 @@ pub(super) struct Part {
 }
 
 /// The view that shows so many rows from this one on.
-pub(in crate::trace) fn rows_from(start: i64, count: usize) -> View {
+pub(in crate::trace) fn view_of_rows(start: i64, count: usize) -> View {
     let stop = start.saturating_add(count as i64);
     View::Index(vec![Index::Slice { start: Some(start), stop: Some(stop), step: None }])
 }
@@ -35,13 +36,12 @@ pub(in crate::trace) fn rows_from(start: i64, count: usize) -> View {
 impl Part {
     pub(super) fn new(view: &Rc<TensorObj>, of: &Rc<TensorObj>, place: (u32, usize)) -> Self {
         let ((start, count), version) = (place, of.current_version());
-        Self { view: Rc::downgrade(view), of: Rc::downgrade(of), version, start, count }
+        Self { view: Rc::downgrade(view), of: of.clone(), version, start, count }
     }
 
     /// The place, if it has to be the same each time.
     pub(super) fn fixed(&self) -> Option<u32> {
-        let of = self.of.upgrade()?;
-        (of.current_version() != self.version).then_some(self.start)
+        (self.of.current_version() != self.version).then_some(self.start)
     }
 
     /// Where the view begins and how long it is, if it is this one.

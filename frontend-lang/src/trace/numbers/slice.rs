@@ -4,6 +4,7 @@ use std::mem::discriminant;
 
 use super::super::node::is_same;
 use crate::native::*;
+use crate::operate::container::plain_slice;
 use crate::value::Value;
 
 /// Where a number comes from.
@@ -84,17 +85,16 @@ impl Slice {
         stop: Option<Operand>,
         size: usize,
     ) -> Option<(Place, i64)> {
-        let example = |it: &Operand| match it {
-            Operand::Step(at) => self.example(*at).as_int(),
-            Operand::Plain(it) => it.as_int(),
-            Operand::Row(_) => None,
-        };
         if self.is_late(&start) || stop.iter().any(|it| self.is_late(it)) {
             return None;
         }
-        let ends = (example(&start)?, stop.as_ref().map(example));
-        let (first, count) = rows(ends.0, ends.1.map_or(Some(None), |it| it.map(Some))?, size)?;
-        Some((Place { start, stop, size, count }, first))
+        let mut place = Place { start, stop, size, count: 0 };
+        let (first, count) = place.rows(|it| match it {
+            Operand::Step(at) => self.example(*at),
+            other => other.value(&[]),
+        })?;
+        place.count = count;
+        Some((place, first))
     }
 
     /// Adds a test, if it is new.
@@ -177,26 +177,21 @@ impl Slice {
     }
 }
 
-/// The first row and the number of rows that `start:stop`, or `start` alone, names of so many; `None` for none.
-fn rows(start: i64, stop: Option<i64>, size: usize) -> Option<(i64, usize)> {
-    let size = i64::try_from(size).ok()?;
-    let from_end = |it: i64| if it < 0 { it.saturating_add(size) } else { it };
-    let Some(stop) = stop else {
-        let at = from_end(start);
-        return (0..size).contains(&at).then_some((at, 1));
-    };
-    let (first, end) = (from_end(start).clamp(0, size), from_end(stop).clamp(0, size));
-    (first < end).then_some((first, (end - first) as usize))
-}
-
 impl Place {
-    fn value(&self, values: &[Value]) -> Option<Value> {
-        let number = |it: &Operand| it.value(values).as_int();
-        let stop = match &self.stop {
-            Some(it) => Some(number(it)?),
-            None => None,
+    /// The first row and how many they are, where this is the value of an operand; `None` for none.
+    fn rows(&self, value: impl Fn(&Operand) -> Value) -> Option<(i64, usize)> {
+        let start = value(&self.start);
+        let Some(stop) = &self.stop else {
+            let at = start.as_int()?;
+            let first = if at < 0 { at.checked_add(self.size as i64)? } else { at };
+            return (0..self.size as i64).contains(&first).then_some((first, 1));
         };
-        let (first, count) = rows(number(&self.start)?, stop, self.size)?;
+        let rows = plain_slice(&start, &value(stop), &Value::None, self.size)?;
+        (!rows.is_empty()).then(|| (rows.start, rows.len()))
+    }
+
+    fn value(&self, values: &[Value]) -> Option<Value> {
+        let (first, count) = self.rows(|it| it.value(values))?;
         (count == self.count).then_some(Value::Int(first))
     }
 

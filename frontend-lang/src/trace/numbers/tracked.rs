@@ -27,6 +27,7 @@ pub(crate) struct Recorder {
     fed: RefCell<Vec<(Tensor, u32)>>,
     /// The tensors whose elements were read, in order.
     reads: RefCell<Vec<Tensor>>,
+    /// The parts of tensors that were taken at tracked numbers.
     parts: RefCell<Vec<Part>>,
     /// Whether what was read has to be known before the graph has run.
     is_read_early: Cell<bool>,
@@ -271,7 +272,7 @@ impl Recorder {
         let (count, first_row) = (place.count, Value::Int(first));
         let step = self.slice.borrow_mut().add(Step::Place(place), first_row.clone());
         let rows = index::rows_from(&value, &self.feed_step(step, &first_row)?, count).ok()?;
-        let view = TensorObj::view_of(of, part::rows_from(first, count), rows);
+        let view = TensorObj::view_of(of, part::view_of_rows(first, count), rows);
         self.parts.borrow_mut().push(Part::new(&view, of, (step, count)));
         Some((Value::Tensor(view), count))
     }
