@@ -247,16 +247,31 @@ impl TensorObj {
             return;
         }
         if base.is_away() || base.seen.get() != version {
-            // A view that has a history keeps it where it is read while nothing is recorded.
-            let edge = self.value.borrow().edge().cloned();
-            let enabled = autograd::set_enabled(autograd::enabled() || edge.is_some());
-            if let Ok(value) = base.apply() {
-                self.value.replace(on_leaf(value, edge.as_ref()));
-                base.looks();
-            }
-            autograd::set_enabled(enabled);
-            base.seen.set(version);
+            self.look_at(base);
         }
+    }
+
+    fn look_at(&self, base: &Base) {
+        let version = base.object.current_version();
+        // A view that has a history keeps it where it is read while nothing is recorded.
+        let edge = self.value.borrow().edge().cloned();
+        let enabled = autograd::set_enabled(autograd::enabled() || edge.is_some());
+        if let Ok(value) = base.apply() {
+            self.value.replace(on_leaf(value, edge.as_ref()));
+            base.looks();
+        }
+        autograd::set_enabled(enabled);
+        base.seen.set(version);
+    }
+
+    /// Lets a view, and views of it, show the elements where they lie, which it had copies of.
+    pub(crate) fn look_anew(&self) {
+        if let Some(base) = self.base.borrow().as_ref() {
+            self.look_at(base);
+        }
+        let lookers: Vec<Rc<TensorObj>> =
+            self.lookers.borrow().iter().filter_map(Weak::upgrade).collect();
+        lookers.iter().for_each(|it| it.look_anew());
     }
 
     /// How often the value was replaced in place, or that of what it is a view of.

@@ -131,12 +131,12 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let object = variable(this)?;
     object.look_again();
     // No handle on the old value stays, so that it can be overwritten.
-    let (before, order) = {
+    let (before, layout) = {
         let seen = object.seen();
         if seen.device() != value.device() {
             return Err(elsewhere("copy_", &seen, &value).into());
         }
-        (seen.meta(), seen.layout().dense_order())
+        (seen.meta(), seen.layout().clone())
     };
     if let Some(problem) = object.refuses_in_place() {
         return Err(runtime_error(problem));
@@ -159,13 +159,8 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let value = super::convert::cast(&value, Some(before.dtype))?;
     // What is written is made of a leaf, and does not become it.
     let is_leaf = autograd::enabled() && value.edge().is_some_and(Edge::is_leaf);
-    let lies_in = |order: &[usize]| value.layout().permute(order).is_contiguous();
-    let value = match order {
-        // What lay without gaps goes on lying as it did.
-        Some(order) if is_leaf || !lies_in(&order) => super::methods::lying_in(&value, &order)?,
-        None if is_leaf => super::methods::in_order(&value)?,
-        _ => value,
-    };
+    let value = if is_leaf { super::methods::in_order(&value)? } else { value };
+    let value = super::methods::lying_as(value, &layout)?;
     journal::value_changes(object);
     if autograd::enabled() {
         object.set(with_history(object, value)?)?;

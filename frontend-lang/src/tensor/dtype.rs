@@ -70,8 +70,8 @@ fn set_default(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(float) = given.filter(|it| it.is_float()) else {
         let place = if given.is_some() { "" } else { "invalid dtype object: " };
         return Err(type_error(format!(
-            "{place}only floating-point types are supported as the default type (torch.float16, torch.bfloat16, torch.float32, torch.float64), not {:?}",
-            args[0]
+            "{place}only floating-point types are supported as the default type (torch.float16, torch.bfloat16, torch.float32, torch.float64), not {}",
+            cx.repr(&args[0])?
         )));
     };
     default_dtype::set(float);

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use engine::apply::{default_dtype, place};
 use engine::index::Index;
-use engine::{Attrs, DType, Device, Tensor, functional};
+use engine::{Attrs, DType, Device, Layout, Tensor, functional};
 
 use super::{arith, attribute, convert, device, draws, dtype, journal, lost_part, retained, steps};
 use crate::array;
@@ -275,8 +275,19 @@ pub(crate) fn in_order(value: &Tensor) -> Result<Tensor, Raised> {
     clone.apply(std::slice::from_ref(value))
 }
 
+/// The value of a variable whose elements lay so: where they had no gaps, they go on lying in the same order.
+pub(crate) fn lying_as(value: Tensor, layout: &Layout) -> Result<Tensor, Raised> {
+    if layout.is_contiguous() && value.layout().is_contiguous() {
+        return Ok(value);
+    }
+    match layout.dense_order() {
+        Some(order) if !value.layout().permute(&order).is_contiguous() => lying_in(&value, &order),
+        _ => Ok(value),
+    }
+}
+
 /// A copy whose elements lie row-major with the dimensions in this order.
-pub(crate) fn lying_in(value: &Tensor, order: &[usize]) -> Result<Tensor, Raised> {
+fn lying_in(value: &Tensor, order: &[usize]) -> Result<Tensor, Raised> {
     let turn: Vec<i64> = order.iter().map(|&it| it as i64).collect();
     if turn.is_sorted() {
         return in_order(value);

@@ -29,8 +29,8 @@ pub(super) enum Shared {
     No,
     /// It is this argument.
     Same(usize),
-    /// Another one, and where in the elements it begins.
-    Arg(usize, usize),
+    /// Another one, where in the elements that begins, and where this one does.
+    Arg(usize, [usize; 2]),
     /// What is found, where in the elements it begins, and which one it is, if it is found itself.
     Found(usize, usize, Option<usize>),
 }
@@ -188,12 +188,13 @@ impl<'a> Asked<'a> {
     pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
         let tensors = self.tensors();
         let shared = |at: usize| {
-            let (before, offset) = (0..at, tensors[at].layout().offset);
+            let offset = |at: usize| tensors[at].layout().offset;
+            let before = 0..at;
             let is_same = |it: &usize| self.passed[*it].is(&self.passed[at]);
             let found = || {
                 let object = self.object(at)?;
                 let root = world.number_of(&TensorObj::root(object))?;
-                Some(Shared::Found(root, offset, world.number_of(object)))
+                Some(Shared::Found(root, offset(at), world.number_of(object)))
             };
             let mut sharing = before.clone().filter(|it| tensors[*it].shares_buffer(&tensors[at]));
             if let Some(same) = before.clone().find(is_same) {
@@ -201,7 +202,7 @@ impl<'a> Asked<'a> {
             }
             match (found(), sharing.next()) {
                 (Some(found), _) => found,
-                (None, Some(it)) => Shared::Arg(it, offset),
+                (None, Some(it)) => Shared::Arg(it, [offset(it), offset(at)]),
                 (None, None) => Shared::No,
             }
         };

@@ -11,7 +11,7 @@ use super::follow::{Follow, Followed, LOOK, Outer, looked, read_early};
 use super::names::Bindings;
 use super::node::Node;
 use super::notice::line_of;
-use super::numbers::{Found, Tracking};
+use super::numbers::{Found, Parts, Tracking};
 use super::template::{Given, refused_here};
 use super::variant::{Before, Variant, Way};
 use super::world::World;
@@ -36,6 +36,8 @@ pub(super) struct UnderWay {
     /// The arguments as the body gets them.
     pub(super) tracked: Vec<Value>,
     pub(super) named: Vec<(Sym, Value)>,
+    /// The parts of tensors that it takes at numbers which it is followed with.
+    parts: Option<Rc<Parts>>,
     outer: Outer,
 }
 
@@ -79,12 +81,40 @@ impl Alone {
         let n_tensors = variant.world.n_tensors();
         let watched = self.changing.borrow().iter().filter_map(Node::again).collect();
         let world = std::mem::take(&mut variant.world);
+        let parts = tracking.as_ref().map(Tracking::parts);
         let outer = cx.begin_following(Follow::new(world, watched, tracking, bindings, strict));
-        Ok(UnderWay { variant, call, before, strict, n_tensors, passed, tracked, named, outer })
+        Ok(UnderWay {
+            variant,
+            call,
+            before,
+            strict,
+            n_tensors,
+            passed,
+            tracked,
+            named,
+            parts,
+            outer,
+        })
     }
 
     /// Ends it with what the body has come to, and keeps what that has shown.
     pub(super) fn end(
+        &self,
+        cx: &mut Cx,
+        unit: &dyn Unit,
+        asked: &Asked<'_>,
+        mut under_way: UnderWay,
+        res: Res,
+    ) -> Res {
+        let parts = under_way.parts.take();
+        let res = self.conclude(cx, unit, asked, under_way, res);
+        if let Some(parts) = parts {
+            parts.settle();
+        }
+        res
+    }
+
+    fn conclude(
         &self,
         cx: &mut Cx,
         unit: &dyn Unit,

@@ -16,7 +16,7 @@ use super::template::{Filling, Template};
 use super::world::World;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
-use crate::tensor::journal;
+use crate::tensor::{journal, methods};
 use crate::value::Value;
 
 /// Calls of which it is kept what they have shown about numbers, until another one confirms it.
@@ -483,7 +483,8 @@ impl Variant {
             && (!matches!(slot, Slot::Arg(_)) || self.world.number_of(&root).is_some());
         if !is_seen_there {
             journal::value_changes(&object);
-            object.set_data(&value)?;
+            let layout = object.seen().layout().clone();
+            object.set_data(&methods::lying_as(value, &layout)?)?;
         }
         Ok(())
     }

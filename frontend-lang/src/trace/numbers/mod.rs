@@ -15,7 +15,7 @@ mod spot;
 mod tracked;
 mod tracks;
 
-pub(in crate::trace) use part::view_of_rows;
+pub(in crate::trace) use part::{Parts, view_of_rows};
 pub(in crate::trace) use slice::Operand;
 pub(super) use tracked::{bare, is_tracked, kind_of};
 pub(crate) use tracks::Tracking;

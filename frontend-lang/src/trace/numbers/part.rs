@@ -4,6 +4,7 @@
 //! so that writes through it arrive; where there were some, or what it is a part of was written meanwhile, the place has to be the same each
 //! time.
 
+use std::cell::RefCell;
 use std::rc::{Rc, Weak};
 
 use engine::index::Index;
@@ -27,6 +28,33 @@ pub(super) struct Part {
     count: usize,
 }
 
+/// All parts that were taken in a call.
+#[derive(Default)]
+pub(in crate::trace) struct Parts(RefCell<Vec<Part>>);
+
+impl Parts {
+    pub(super) fn add(&self, part: Part) {
+        self.0.borrow_mut().push(part);
+    }
+
+    /// The places that have to be the same each time.
+    pub(super) fn fixed(&self) -> Vec<u32> {
+        self.0.borrow().iter().filter_map(Part::fixed).collect()
+    }
+
+    /// Where a view begins in what it is a part of, and how many rows it has, if it is one of these.
+    pub(super) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
+        self.0.borrow().iter().find_map(|it| it.place_of(view))
+    }
+
+    /// The call is over: those that outlive it see the elements where they lie, as those of any other call do. What a call is made with would be
+    /// told apart by where a view begins, and copies begin all at one place.
+    pub(in crate::trace) fn settle(&self) {
+        let outlive = self.0.take();
+        outlive.iter().filter_map(|it| it.view.upgrade()).for_each(|it| it.look_anew());
+    }
+}
+
 /// The view that shows so many rows from this one on.
 pub(in crate::trace) fn view_of_rows(start: i64, count: usize) -> View {
     let stop = start.saturating_add(count as i64);
@@ -40,12 +68,12 @@ impl Part {
     }
 
     /// The place, if it has to be the same each time.
-    pub(super) fn fixed(&self) -> Option<u32> {
+    fn fixed(&self) -> Option<u32> {
         (self.of.current_version() != self.version).then_some(self.start)
     }
 
     /// Where the view begins and how long it is, if it is this one.
-    pub(super) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
+    fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
         let is_this = std::ptr::eq(self.view.as_ptr(), Rc::as_ptr(view));
         is_this.then(|| (Operand::Step(self.start), self.count))
     }

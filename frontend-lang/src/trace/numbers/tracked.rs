@@ -9,7 +9,7 @@ use engine::trace::reading_along;
 use engine::{DType, Tensor, index};
 
 use super::super::node::can_change;
-use super::part::{self, Part};
+use super::part::{self, Part, Parts};
 use super::slice::{Operand, Slice, Step, Test};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
@@ -28,7 +28,7 @@ pub(crate) struct Recorder {
     /// The tensors whose elements were read, in order.
     reads: RefCell<Vec<Tensor>>,
     /// The parts of tensors that were taken at tracked numbers.
-    parts: RefCell<Vec<Part>>,
+    pub(super) parts: Rc<Parts>,
     /// Whether what was read has to be known before the graph has run.
     is_read_early: Cell<bool>,
     /// Tracked numbers are made no longer.
@@ -93,7 +93,7 @@ impl Recorder {
             slice: RefCell::default(),
             fed: RefCell::default(),
             reads: RefCell::default(),
-            parts: RefCell::default(),
+            parts: Rc::default(),
             is_read_early: Cell::new(false),
             is_closed: Cell::new(false),
             looked: Cell::new(false),
@@ -273,19 +273,14 @@ impl Recorder {
         let step = self.slice.borrow_mut().add(Step::Place(place), first_row.clone());
         let rows = index::rows_from(&value, &self.feed_step(step, &first_row)?, count).ok()?;
         let view = TensorObj::view_of(of, part::view_of_rows(first, count), rows);
-        self.parts.borrow_mut().push(Part::new(&view, of, (step, count)));
+        self.parts.add(Part::new(&view, of, (step, count)));
         Some((Value::Tensor(view), count))
-    }
-
-    /// Where a view begins in what it is a part of, and how many rows it has, if it was taken at a tracked number.
-    pub(super) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
-        self.parts.borrow().iter().find_map(|it| it.place_of(view))
     }
 
     /// Ends it. For each number that ops took where it comes from; what was given to ops and is not among these has to be the same each
     /// time.
     pub(super) fn close(&self, fed: &[Tensor]) -> (Slice, Vec<Operand>) {
-        for step in self.parts.take().iter().filter_map(Part::fixed) {
+        for step in self.parts.fixed() {
             self.fix_operand(&Operand::Step(step));
         }
         let given = self.fed.take();

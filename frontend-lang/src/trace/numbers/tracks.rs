@@ -7,6 +7,7 @@ use engine::{Number, Tensor};
 
 use super::super::check::is_as;
 use super::super::node::Node;
+use super::part::Parts;
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
 use super::tracked::{Recorder, bare, is_tracked, kind_of, plain_by};
@@ -189,7 +190,12 @@ impl Tracking {
 
     /// Where a view begins in what it is a part of, and how many rows it has, if that differs from call to call.
     pub(in crate::trace) fn place_of(&self, view: &Rc<TensorObj>) -> Option<(Operand, usize)> {
-        self.recorder.place_of(view)
+        self.recorder.parts.place_of(view)
+    }
+
+    /// The parts of tensors that are taken at tracked numbers.
+    pub(in crate::trace) fn parts(&self) -> Rc<Parts> {
+        self.recorder.parts.clone()
     }
 
     /// The tensors whose elements were read.
