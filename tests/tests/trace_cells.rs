@@ -403,6 +403,8 @@ const LOOPS: &[&str] = &[
     "for epoch in range(3):\n    for at, x in enumerate(xs[:5]):",
     "at = 0\nwhile at < 9:\n    x = xs[at]\n    at += 1",
     "for at, x in zip(range(20), xs * 2):",
+    "for at in [0] * 5 + [1] * 5 + [0] * 4 + [2] * 5:\n    x = xs[at]",
+    "for at in range(30):\n    x = xs[at // 4]",
 ];
 
 const OPTIMISERS: &[&str] = &[
