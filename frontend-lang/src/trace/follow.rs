@@ -7,7 +7,7 @@ use super::alone::READS_LIST;
 use super::names::Bindings;
 use super::node::{Node, can_change};
 use super::notice::line_of;
-use super::numbers::Tracking;
+use super::numbers::{Place, Tracking};
 use super::template::{Given, refused_here};
 use super::world::World;
 use crate::bytecode::{Code, Op};
@@ -150,6 +150,9 @@ impl Cx {
         let is_home = self.machine.frames.len() == self.follow.n_frames;
         if self.follow.bindings.is_some() && is_home {
             self.follow.at = at;
+            if let Some(tracking) = &self.follow.tracking {
+                tracking.is_at(Place { at, span: code.span(at) });
+            }
         }
         self.refuse_changes()?;
         self.refuse_look()?;

@@ -21,6 +21,9 @@ use crate::value::Value;
 /// What a call has changed where no object but a tensor differs: the elements of tensors are not compared.
 const STATE_OF_TENSORS: &str = "whether a tensor has a gradient, a history or hooks";
 
+/// Calls in a row of a step that looked at a number which was another one each time, after which the statement that does is cut out.
+const MOST_LOOKS: u32 = 12;
+
 /// A body that is followed.
 pub(super) struct UnderWay {
     /// What is known of its world, but for that itself, which grows with what the body finds.
@@ -167,7 +170,10 @@ impl Alone {
             // It has found variables on its way that this call did not give to the graph.
             variant.number = self.number();
         }
+        let earlier = variant.numbers.last().cloned();
         let (numbers, are_known) = variant.note_numbers(numbers);
+        let other = earlier.filter(|_| !strict && !are_known);
+        let looked_at_another = other.and_then(|it| numbers.looked_at_another(&it));
         let is_confirmed = finished.confirmed && !has_grown && variant.is_seen && are_known;
         let is_confirmed = is_confirmed && self.wants_way(&variant);
         variant.is_seen = !has_grown;
@@ -187,9 +193,18 @@ impl Alone {
                 self.prevented.note(refused, line);
                 self.in_vain.set(Some(at.map_or(InVain::Nowhere, InVain::At)));
             }
-            Ok(Shown::Unconfirmed) if !are_known && looked_at.is_some() => {
+            Ok(Shown::Unconfirmed)
+                if !are_known && (looked_at.is_some() || looked_at_another.is_some()) =>
+            {
                 self.n_looks.set(self.n_looks.get() + 1);
-                self.prevented.say(LOOK, looked_at.and_then(|it| line_of(cx, it)));
+                let span = looked_at_another.map(|it| it.span).or(looked_at);
+                self.prevented.say(LOOK, span.and_then(|it| line_of(cx, it)));
+                if self.n_looks.get() >= MOST_LOOKS
+                    && let Some(place) = looked_at_another
+                {
+                    self.n_looks.set(0);
+                    self.in_vain.set(Some(InVain::At(place.at)));
+                }
             }
             Ok(_) => self.n_looks.set(0),
         }

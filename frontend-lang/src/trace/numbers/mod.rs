@@ -8,6 +8,7 @@
 //! **Invariant:** no tracked object is left behind when the call ends, and none is seen by code that does not know them: tuples, lists,
 //! texts and functions of the library are given plain numbers.
 
+mod looks;
 mod meet;
 mod part;
 mod slice;
@@ -15,6 +16,7 @@ mod spot;
 mod tracked;
 mod tracks;
 
+pub(in crate::trace) use looks::Place;
 pub(in crate::trace) use part::{Parts, view_of_rows};
 pub(in crate::trace) use slice::Operand;
 pub(super) use tracked::{bare, is_tracked, kind_of};

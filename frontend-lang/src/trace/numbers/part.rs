@@ -9,6 +9,7 @@ use std::rc::{Rc, Weak};
 
 use engine::index::Index;
 
+use super::looks::Place;
 use super::slice::Operand;
 use super::tracked::is_tracked;
 use crate::bytecode::Op;
@@ -26,6 +27,8 @@ pub(super) struct Part {
     /// The first row.
     start: u32,
     count: usize,
+    /// Which operation has taken it.
+    at: Option<Place>,
 }
 
 /// All parts that were taken in a call.
@@ -37,8 +40,8 @@ impl Parts {
         self.0.borrow_mut().push(part);
     }
 
-    /// The places that have to be the same each time.
-    pub(super) fn fixed(&self) -> Vec<u32> {
+    /// The places that have to be the same each time, and which operations have taken the parts.
+    pub(super) fn fixed(&self) -> Vec<(u32, Option<Place>)> {
         self.0.borrow().iter().filter_map(Part::fixed).collect()
     }
 
@@ -62,14 +65,19 @@ pub(in crate::trace) fn view_of_rows(start: i64, count: usize) -> View {
 }
 
 impl Part {
-    pub(super) fn new(view: &Rc<TensorObj>, of: &Rc<TensorObj>, place: (u32, usize)) -> Self {
-        let ((start, count), version) = (place, of.current_version());
-        Self { view: Rc::downgrade(view), of: of.clone(), version, start, count }
+    pub(super) fn new(
+        view: &Rc<TensorObj>,
+        of: &Rc<TensorObj>,
+        (start, count): (u32, usize),
+        at: Option<Place>,
+    ) -> Self {
+        let version = of.current_version();
+        Self { view: Rc::downgrade(view), of: of.clone(), version, start, count, at }
     }
 
     /// The place, if it has to be the same each time.
-    fn fixed(&self) -> Option<u32> {
-        (self.of.current_version() != self.version).then_some(self.start)
+    fn fixed(&self) -> Option<(u32, Option<Place>)> {
+        (self.of.current_version() != self.version).then_some((self.start, self.at))
     }
 
     /// Where the view begins and how long it is, if it is this one.

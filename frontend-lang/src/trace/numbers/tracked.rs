@@ -9,6 +9,7 @@ use engine::trace::reading_along;
 use engine::{DType, Tensor, index};
 
 use super::super::node::can_change;
+use super::looks::{Looks, Place};
 use super::part::{self, Part, Parts};
 use super::slice::{Operand, Slice, Step, Test};
 use crate::native::*;
@@ -36,6 +37,9 @@ pub(crate) struct Recorder {
     /// Whether a number was looked at that has to stay the same for that, and where first.
     looked: Cell<bool>,
     place: Cell<Option<Span>>,
+    /// Which operation of the cell runs, where the body is part of one.
+    pub(super) at: Cell<Option<Place>>,
+    looks: RefCell<Looks>,
 }
 
 /// A step that was taken, with what it gave.
@@ -98,6 +102,8 @@ impl Recorder {
             is_closed: Cell::new(false),
             looked: Cell::new(false),
             place: Cell::new(None),
+            at: Cell::new(None),
+            looks: RefCell::default(),
         })
     }
 
@@ -198,6 +204,9 @@ impl Recorder {
         if self.is_closed.get() {
             return;
         }
+        if let Some(at) = self.at.get() {
+            self.looks.borrow_mut().add(at, value.clone());
+        }
         let mut slice = self.slice.borrow_mut();
         match slice.is_late(&Operand::Step(step)) {
             true => self.is_read_early.set(true),
@@ -273,16 +282,18 @@ impl Recorder {
         let step = self.slice.borrow_mut().add(Step::Place(place), first_row.clone());
         let rows = index::rows_from(&value, &self.feed_step(step, &first_row)?, count).ok()?;
         let view = TensorObj::view_of(of, part::view_of_rows(first, count), rows);
-        self.parts.add(Part::new(&view, of, (step, count)));
+        self.parts.add(Part::new(&view, of, (step, count), self.at.get()));
         Some((Value::Tensor(view), count))
     }
 
     /// Ends it. For each number that ops took where it comes from; what was given to ops and is not among these has to be the same each
     /// time.
-    pub(super) fn close(&self, fed: &[Tensor]) -> (Slice, Vec<Operand>) {
-        for step in self.parts.fixed() {
+    pub(super) fn close(&self, fed: &[Tensor]) -> (Slice, Vec<Operand>, Looks) {
+        for (step, at) in self.parts.fixed() {
+            self.at.set(at);
             self.fix_operand(&Operand::Step(step));
         }
+        self.at.set(None);
         let given = self.fed.take();
         let origin = |it: &Tensor| match given.iter().find(|given| given.0.same(it)) {
             Some((_, step)) => Operand::Step(*step),
@@ -295,7 +306,7 @@ impl Recorder {
             }
         }
         self.is_closed.set(true);
-        (self.slice.take(), origins)
+        (self.slice.take(), origins, self.looks.take())
     }
 
     /// Ends it without a result.

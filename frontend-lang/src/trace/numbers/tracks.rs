@@ -7,6 +7,7 @@ use engine::{Number, Tensor};
 
 use super::super::check::is_as;
 use super::super::node::Node;
+use super::looks::{Looks, Place};
 use super::part::Parts;
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
@@ -57,6 +58,7 @@ pub(in crate::trace) struct Found {
     stores: Vec<(usize, Operand)>,
     /// Where each number comes from that ops take.
     fed: Vec<Operand>,
+    looks: Looks,
 }
 
 impl Tracks {
@@ -123,8 +125,13 @@ impl Tracking {
             }
         }
         self.put_back();
-        let (slice, fed) = self.recorder.close(fed);
-        Found { spots: self.spots, slice, stores, fed }
+        let (slice, fed, looks) = self.recorder.close(fed);
+        Found { spots: self.spots, slice, stores, fed, looks }
+    }
+
+    /// This operation of the cell is about to run.
+    pub(in crate::trace) fn is_at(&self, place: Place) {
+        self.recorder.at.set(Some(place));
     }
 
     /// Puts the plain numbers back; nothing was found.
@@ -221,6 +228,11 @@ impl Found {
             && self.stores.iter().zip(&other.stores).all(same_store)
             && self.fed.len() == other.fed.len()
             && self.fed.iter().zip(&other.fed).all(|(a, b)| a.is(b))
+    }
+
+    /// The first operation of the cell that looked at another number than in an earlier call, which is a reason why they differ.
+    pub(in crate::trace) fn looked_at_another(&self, earlier: &Found) -> Option<Place> {
+        self.looks.first_other(&earlier.looks)
     }
 
     /// Whether a number comes of what is read of tensors, so that it may turn out late that the way is another one.
