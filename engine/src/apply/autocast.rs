@@ -83,8 +83,8 @@ pub(super) fn wanted<'a>(
 /// What joined operands are converted to: float32 from the first one on, before that the half alone; else the half that is another one.
 /// As in PyTorch (`at::autocast::prioritize`), float64 has no say, and the order counts.
 fn widest(half: DType, dtypes: &[DType]) -> std::result::Result<DType, DType> {
-    let floats = dtypes.iter().copied().filter(|it| it.is_float() && *it != DType::F64);
-    floats.fold(Ok(half), |found, it| match found? {
+    let mut floats = dtypes.iter().copied().filter(|it| it.is_float() && *it != DType::F64);
+    floats.try_fold(half, |found, it| match found {
         DType::F32 => Ok(DType::F32),
         _ if it == DType::F32 || it == half => Ok(it.promote(half)),
         _ => Err(it),
