@@ -17,6 +17,8 @@ pub enum Error {
     NoElements { op: &'static str, shape: Shape },
     /// A dtype that the op does not take.
     DType { op: &'static str, dtype: DType, allowed: &'static str },
+    /// Real numbers where an op looks at the parts of complex ones.
+    NotComplex { op: &'static str, dtype: DType },
     /// Operands whose dtypes must agree and do not.
     DTypes { op: &'static str, dtypes: Vec<DType> },
     /// A dimension outside `-rank..rank`.
@@ -114,6 +116,10 @@ impl fmt::Display for Error {
             Self::Shapes { op, shapes, rule } | Self::Unequal { op, shapes, rule } => {
                 write!(f, "{op}: shapes {} do not fit: {rule}", join(shapes))
             }
+            Self::NotComplex { op, dtype } => write!(
+                f,
+                "{op} is for complex64 and complex128, got {dtype}: real numbers have no imaginary part; take x.to(torch.complex64), or x as it is"
+            ),
             Self::NoTensors { op } => {
                 write!(f, "{op} expects a non-empty TensorList: there is nothing to join")
             }

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use smallvec::SmallVec;
 
 use crate::op::Autocast;
-use crate::{Attrs, DType, OpDef, Result, Tensor, functional};
+use crate::{Attrs, DType, Error, OpDef, Result, Tensor, functional};
 
 thread_local! {
     static HALVES: Cell<[Option<DType>; 2]> = const { Cell::new([None; 2]) };
@@ -61,21 +61,53 @@ pub(super) fn wanted<'a>(
     if halves == [None; 2] {
         return None;
     }
-    let on = if operands.into_iter().any(Tensor::is_on_gpu) { On::Gpu } else { On::Cpu };
+    let mut dtypes = SmallVec::<[DType; 4]>::new();
+    let mut on = On::Cpu;
+    for it in operands {
+        dtypes.push(it.dtype());
+        if it.is_on_gpu() {
+            on = On::Gpu;
+        }
+    }
     let half = halves[on as usize]?;
     match op.surface.autocast {
         Autocast::Keep => None,
         Autocast::Half => Some(half),
         Autocast::Float32 => Some(DType::F32),
         Autocast::Float32Where(is_such) => is_such(attrs).then_some(DType::F32),
+        // Where halves do not go together, `cast` says so.
+        Autocast::Widest => Some(widest(half, &dtypes).unwrap_or(half)),
     }
+}
+
+/// What joined operands are converted to: float32 from the first one on, before that the half alone; else the half that is another one.
+/// As in PyTorch (`at::autocast::prioritize`), float64 has no say, and the order counts.
+fn widest(half: DType, dtypes: &[DType]) -> std::result::Result<DType, DType> {
+    let mut floats = dtypes.iter().copied().filter(|it| it.is_float() && *it != DType::F64);
+    floats.try_fold(half, |found, it| match found {
+        DType::F32 => Ok(DType::F32),
+        _ if it == DType::F32 || it == half => Ok(it.promote(half)),
+        _ => Err(it),
+    })
 }
 
 /// The operands as the op wants them: floats other than float64 are converted, which the tape and a trace see.
 pub(super) fn cast(
+    op: &'static OpDef,
     inputs: &[Option<Tensor>],
     wanted: DType,
 ) -> Result<SmallVec<[Option<Tensor>; 3]>> {
+    if wanted.is_half() && matches!(op.surface.autocast, Autocast::Widest) {
+        let dtypes: Vec<_> = inputs.iter().flatten().map(Tensor::dtype).collect();
+        let other = |other| Error::Attr {
+            op: op.name,
+            name: "tensors",
+            problem: format!(
+                "has one of {other}, and autocast computes in {wanted}: convert it with .to(), or leave autocast for this line"
+            ),
+        };
+        widest(wanted, &dtypes).map_err(other)?;
+    }
     let is_cast =
         |it: &Tensor| it.dtype().is_float() && ![DType::F64, wanted].contains(&it.dtype());
     let one = |it: &Option<Tensor>| match it {

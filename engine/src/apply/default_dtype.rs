@@ -91,6 +91,8 @@ fn say(
     }
     let computed = match rules::elementwise_dtypes(&InferCx { op, inputs, attrs }) {
         Ok((DType::F32, _)) => get(),
+        // There are none of two halves: beside these, and beside integers, complex numbers are of two float32.
+        Ok((DType::C64, _)) if get().is_half() => DType::C64,
         Ok((DType::C64, _)) => complex(op.name)?,
         // The row says what is wrong when it is asked.
         _ => return Ok(None),
@@ -194,11 +196,14 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_complex_numbers_of_two_halves() {
-        with(DType::F16, || {
-            let turned = Tensor::from_number(crate::Number::Complex(0.0, 1.0));
-            let error = mul(&whole(), &turned).unwrap_err().to_string();
-            assert!(error.contains("say dtype=torch.complex64"), "{error}");
-        });
+    fn complex_numbers_beside_integers_are_of_two_float32_where_floats_are_halves() {
+        for (float, complex) in
+            [(DType::F16, DType::C64), (DType::BF16, DType::C64), (DType::F64, DType::C128)]
+        {
+            with(float, || {
+                let turned = Tensor::from_number(crate::Number::Complex(0.0, 1.0));
+                assert_eq!(mul(&whole(), &turned).unwrap().dtype(), complex);
+            });
+        }
     }
 }

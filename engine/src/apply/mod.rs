@@ -99,7 +99,7 @@ pub fn apply_optional(
     attrs: &Attrs,
 ) -> Result<Outputs> {
     if let Some(wanted) = autocast::wanted(op, attrs, inputs.iter().flatten()) {
-        let inputs = autocast::cast(inputs, wanted)?;
+        let inputs = autocast::cast(op, inputs, wanted)?;
         return autocast::left_alone(|| apply_optional(op, &inputs, attrs));
     }
     let given: SmallVec<[Tensor; 3]> = inputs.iter().flatten().cloned().collect();

@@ -66,11 +66,16 @@ pub fn rows_from(x: &Tensor, start: &Tensor, count: usize) -> Result<Tensor> {
 pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
     let index = expand_ellipsis(x.shape(), index)?;
     let mut res = x.clone();
-    let mut dim = 0;
+    // `gone` and `new`: how many dimensions of `x` are no longer before `dim`, and how many before it are none of `x`.
+    let (mut dim, mut gone, mut new) = (0, 0, 0);
     let mut picks: Vec<(usize, Tensor)> = Vec::new();
     for entry in &index {
         match entry {
-            Index::Int(at) => res = select(&res, dim, *at)?,
+            Index::Int(at) => {
+                let at = resolve(*at, res.shape()[dim], dim + gone - new)?;
+                res = functional::select(&res, dim as i64, at)?;
+                gone += 1;
+            }
             Index::Slice { start, stop, step } => {
                 res = sliced(&res, dim, Span::new(*start, *stop, *step, res.shape()[dim])?)?;
                 dim += 1;
@@ -78,6 +83,7 @@ pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
             Index::NewAxis => {
                 res = functional::unsqueeze(&res, dim as i64)?;
                 dim += 1;
+                new += 1;
             }
             Index::Ellipsis => {}
             Index::Tensor(pick) if pick.dtype() == DType::Bool => {
@@ -318,10 +324,6 @@ fn sliced(x: &Tensor, dim: usize, span: Span) -> Result<Tensor> {
     let (start, stop, step) = span.ascending();
     let res = functional::slice(x, dim as i64, start, stop, step)?;
     if span.step < 0 { functional::flip(&res, &[dim as i64]) } else { Ok(res) }
-}
-
-fn select(x: &Tensor, dim: usize, at: i64) -> Result<Tensor> {
-    functional::select(x, dim as i64, resolve(at, x.shape()[dim], dim)?)
 }
 
 fn resolve(at: i64, size: usize, dim: usize) -> Result<i64> {

@@ -54,6 +54,8 @@ pub enum Autocast {
     Float32,
     /// float32 where attributes are like that, else that of its operands.
     Float32Where(fn(&Attrs) -> bool),
+    /// The widest of the half that was asked for and float32 among its operands; another half beside the first is refused: what joins.
+    Widest,
 }
 
 /// What a call gives to programs.

@@ -358,7 +358,14 @@ fn to_dtype(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(target) = args.opt(1) else {
         return Ok(Value::str(dtype::tensor_type(this(&args)?.get().dtype())));
     };
-    let target = dtype::from_value(target)?;
+    let target = match (dtype::from_value(target), target.as_str()) {
+        (Err(_), Some(name)) => {
+            return Err(value_error(format!(
+                "invalid type: '{name}'; write a dtype such as torch.float64, or 'torch.DoubleTensor'"
+            )));
+        }
+        (found, _) => found?,
+    };
     converted(cx, &args, Some(target))
 }
 

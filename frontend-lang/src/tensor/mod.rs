@@ -35,6 +35,9 @@ impl From<engine::Error> for Raised {
             E::Shapes { op: INDEX, .. } | E::DType { op: INDEX, .. } => &INDEX_ERROR,
             E::Shapes { .. } => &SHAPE_ERROR,
             E::NoElements { .. } => &INDEX_ERROR,
+            E::NotComplex { .. } => &TYPE_ERROR,
+            E::NoTensors { op: "cat" } => &VALUE_ERROR,
+            E::Attr { name: "mode", .. } => &NOT_IMPLEMENTED_ERROR,
             // An element that names a place is no index of the program.
             E::IndexRange { op, .. } if of_places(op) => &RUNTIME_ERROR,
             E::DType { .. } | E::DTypes { .. } => &DTYPE_ERROR,

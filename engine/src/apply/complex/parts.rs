@@ -5,7 +5,7 @@ use smallvec::{SmallVec, smallvec};
 use super::Pair;
 use crate::functional::{abs, add, complex, ne, num, part, to, view_as_complex, view_as_real};
 use crate::op::ComposedCx;
-use crate::{Attr, Attrs, DType, Outputs, Result, Tensor, apply};
+use crate::{Attr, Attrs, DType, Error, Outputs, Result, Tensor, apply};
 
 /// A linear op: on the real parts, and on the imaginary parts.
 pub(crate) fn by_parts(cx: &ComposedCx<'_>) -> Result<Outputs> {
@@ -72,6 +72,9 @@ fn real_dtype(attr: &Attr) -> Option<DType> {
 
 /// The operands, floats among them as complex numbers of the dtype of all or of the one that is asked for.
 fn complex_inputs(cx: &ComposedCx<'_>) -> Result<SmallVec<[Tensor; 3]>> {
+    if cx.op.surface.by_places {
+        agree(cx)?;
+    }
     let asked = cx.attrs.iter().find_map(|it| match it {
         Attr::DType(it) if it.is_complex() => Some(*it),
         _ => None,
@@ -83,6 +86,16 @@ fn complex_inputs(cx: &ComposedCx<'_>) -> Result<SmallVec<[Tensor; 3]>> {
         _ => Ok(it.clone()),
     };
     cx.inputs.iter().flatten().enumerate().map(convert).collect()
+}
+
+/// Refuses to place numbers of one dtype into a tensor of another one, as for real numbers.
+fn agree(cx: &ComposedCx<'_>) -> Result<()> {
+    let of_parts = |it: &&Tensor| it.dtype().is_differentiable() && it.as_number().is_none();
+    let dtypes: Vec<_> = cx.inputs.iter().flatten().filter(of_parts).map(Tensor::dtype).collect();
+    match dtypes.windows(2).all(|it| it[0] == it[1]) {
+        true => Ok(()),
+        false => Err(Error::DTypes { op: cx.op.name, dtypes }),
+    }
 }
 
 /// The attributes, where a complex dtype becomes that of its parts.

@@ -31,10 +31,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let input = cx.input(0)?;
     match input.dtype() {
         dtype if dtype.is_complex() => Ok(smallvec![part(input, 1)?]),
-        dtype => Err(Error::DType {
-            op: cx.op.name,
-            dtype,
-            allowed: "complex64 or complex128: real numbers have no imaginary part",
-        }),
+        dtype => Err(Error::NotComplex { op: cx.op.name, dtype }),
     }
 }

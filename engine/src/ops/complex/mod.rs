@@ -32,6 +32,6 @@ pub static ALL: &[&OpDef] = &[
 fn needs_complex(cx: &InferCx<'_>) -> Result<()> {
     match cx.dtype(0) {
         dtype if dtype.is_complex() => Ok(()),
-        dtype => Err(Error::DType { op: cx.op.name, dtype, allowed: "complex64 or complex128" }),
+        dtype => Err(Error::NotComplex { op: cx.op.name, dtype }),
     }
 }

@@ -70,6 +70,10 @@ pub(crate) fn problem(
     shape: &Shape,
     attrs: &Attrs,
 ) -> Result<pool2d::PoolProblem> {
+    if shape.rank() < 3 {
+        // PyTorch asks for the size of a dimension that is not there.
+        return Err(Error::DimRange { op, dim: -3, rank: shape.rank() });
+    }
     Ok(pool2d::PoolProblem { ceil_mode: crate::op::flag(attrs, 3), ..window(op, shape, attrs, 0)? })
 }
 

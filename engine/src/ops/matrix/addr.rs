@@ -4,7 +4,7 @@ use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::{mul, unsqueeze};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
-use crate::{OpDef, Outputs, Result, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
     name: "addr",
@@ -37,5 +37,14 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     ranks(cx, &[1, 1], "after the input, two vectors are needed")?;
-    weighed_sum(cx, mul(&unsqueeze(cx.input(1)?, 1)?, cx.input(2)?)?)
+    let product = mul(&unsqueeze(cx.input(1)?, 1)?, cx.input(2)?)?;
+    let is_whole =
+        !product.dtype().is_differentiable() && !cx.input(0)?.dtype().is_differentiable();
+    for (at, name) in ["beta", "alpha"].into_iter().enumerate() {
+        if is_whole && matches!(cx.attrs.get(at), Some(Attr::Float(_))) {
+            let problem = "must be a whole number beside whole numbers; write 2 instead of 2.0, or convert with .float()";
+            return Err(Error::Attr { op: cx.op.name, name, problem: problem.into() });
+        }
+    }
+    weighed_sum(cx, product)
 }

@@ -52,21 +52,17 @@ pub(super) fn weighed_sum(cx: &ComposedCx<'_>, product: Tensor) -> Result<Output
     Ok(smallvec![add(&scaled(cx, input.clone(), 0)?, &product)?])
 }
 
-/// The tensor times attribute `idx`; whole numbers stay whole.
+/// The tensor times attribute `idx`; whole numbers stay whole, and take the whole part of it as in PyTorch.
 fn scaled(cx: &ComposedCx<'_>, x: Tensor, idx: usize) -> Result<Tensor> {
     let by = cx.float(idx);
     if by == 1.0 {
         return Ok(x);
     }
-    if x.dtype().is_float() {
+    if x.dtype().is_differentiable() {
         return mul(&x, &num(by));
     }
     match cx.attrs.get(idx) {
         Some(Attr::Int(by)) => mul(&x, &Tensor::int_number(*by)),
-        Some(_) if by.fract() == 0.0 => mul(&x, &Tensor::int_number(by as i64)),
-        _ => {
-            let allowed = "floats, unless beta and alpha are whole; convert with .float()";
-            Err(Error::DType { op: cx.op.name, dtype: x.dtype(), allowed })
-        }
+        _ => mul(&x, &Tensor::int_number(by as i64)),
     }
 }

@@ -12,8 +12,8 @@ use crate::dtype::Number;
 use crate::functional::{full, slice, to};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
-    ParamKind, Saves, Surface,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx,
+    Param, ParamKind, Saves, Surface,
 };
 use crate::{Layout, Meta, Metas, OpDef, Outputs, Result, Shape, Tensor, with_size};
 
@@ -34,6 +34,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Widest,
         shapes: "sizes agree but along dim, where they are added",
         complex: Some(of_complex),
         ..Surface::PLAIN

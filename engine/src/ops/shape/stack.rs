@@ -5,7 +5,9 @@ use smallvec::smallvec;
 use super::dim_attr;
 use crate::functional::{cat, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
+use crate::op::{
+    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface,
+};
 use crate::{Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -25,6 +27,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: false,
     surface: Surface {
+        autocast: Autocast::Widest,
         shapes: "all of one shape; a new dimension dim has their number",
         ..Surface::PLAIN
     },

@@ -58,10 +58,15 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 /// The shape depends on the elements, so a tensor without elements is refused.
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    if cx.shape(0).rank() != 1
-        || !cx.dtype(0).is_int()
-        || cx.inputs.get(1).is_some_and(|it| it.shape() != cx.shape(0))
-    {
+    if !cx.dtype(0).is_int() {
+        let (op, dtype) = (cx.op.name, cx.dtype(0));
+        return Err(Error::DType { op, dtype, allowed: "whole numbers; convert with .long()" });
+    }
+    if cx.int(0) < 0 {
+        let (name, problem) = ("minlength", "must not be negative".into());
+        return Err(Error::Attr { op: cx.op.name, name, problem });
+    }
+    if cx.shape(0).rank() != 1 || cx.inputs.get(1).is_some_and(|it| it.shape() != cx.shape(0)) {
         return Err(cx.bad_shapes("a vector of whole numbers is needed, with as many weights"));
     }
     let values = cx.inputs[0].to_f64_vec()?;

@@ -116,11 +116,11 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
         Member::These("torch.nn.unpooling", UNPOOLING),
         Member::These("torch.nn.sampling", &["affine_grid", "grid_sample"]),
         Member::Each(ops),
-        // These do more than their ops: running statistics, a row that is not trained, dropout, sizes that stay.
+        // These do more than their ops: running statistics, a row that is not trained, what one value cannot be, dropout, sizes that stay.
         Member::These("torch.nn.spatial", &["adaptive_avg_pool2d"]),
         Member::These(
             "torch.nn.composed",
-            &["batch_norm", "embedding", "scaled_dot_product_attention"],
+            &["batch_norm", "embedding", "group_norm", "scaled_dot_product_attention"],
         ),
     ],
     aliases: &[],
@@ -452,6 +452,11 @@ fn flags(cx: &mut Cx, args: &Args<'_>, at: usize) -> Result<(bool, bool), Raised
 fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
     let roots = roots(cx, &args[0], args.opt(2))?;
     let inputs: Vec<engine::Tensor> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
+    if inputs.is_empty() {
+        return Err(runtime_error(
+            "the `inputs` of grad() cannot be empty: name the tensors whose gradients are wanted",
+        ));
+    }
     let (retain, create) = flags(cx, &args, 3)?;
     let grads = grads_of(cx, &roots, &inputs, retain, create)?;
     let allow_unused = cx.truth(&args[5])?;
