@@ -29,8 +29,9 @@ pub(super) enum Shared {
     No,
     /// It is this argument.
     Same(usize),
-    /// Another one, where in the elements that begins, and where this one does.
-    Arg(usize, [usize; 2]),
+    /// Another one, where in the elements that begins, and where this one does; and the first argument that is a view of the same variable,
+    /// or that itself: a copy shares elements until one of both is written.
+    Arg { elements: Option<(usize, [usize; 2])>, variable: Option<usize> },
     /// What is found, where in the elements it begins, and which one it is, if it is found itself.
     Found(usize, usize, Option<usize>),
 }
@@ -196,14 +197,22 @@ impl<'a> Asked<'a> {
                 let root = world.number_of(&TensorObj::root(object))?;
                 Some(Shared::Found(root, offset(at), world.number_of(object)))
             };
-            let mut sharing = before.clone().filter(|it| tensors[*it].shares_buffer(&tensors[at]));
+            let root = |at: usize| self.object(at).map(TensorObj::root);
+            let is_of = |it: &usize| match (root(*it), root(at)) {
+                (Some(a), Some(b)) => Rc::ptr_eq(&a, &b),
+                _ => false,
+            };
+            let shares = |it: &usize| tensors[*it].shares_buffer(&tensors[at]);
             if let Some(same) = before.clone().find(is_same) {
                 return Shared::Same(same);
             }
-            match (found(), sharing.next()) {
-                (Some(found), _) => found,
-                (None, Some(it)) => Shared::Arg(it, [offset(it), offset(at)]),
+            if let Some(found) = found() {
+                return found;
+            }
+            let elements = before.clone().find(shares).map(|it| (it, [offset(it), offset(at)]));
+            match (elements, before.clone().find(is_of)) {
                 (None, None) => Shared::No,
+                (elements, variable) => Shared::Arg { elements, variable },
             }
         };
         (0..tensors.len()).map(shared).collect()

@@ -247,6 +247,14 @@ impl Cx {
         self.refuse(Raised::new(&TRACE_ERROR, format!("without_host=True: {problem}")))
     }
 
+    /// The objects that the frames of the body hold, its own and those of functions that it has called.
+    fn held_by_frames(&self) -> Vec<Value> {
+        let home = self.machine.frames.get(self.follow.n_frames.wrapping_sub(1));
+        let base = home.map_or(0, |it| it.base).min(self.machine.stack.len());
+        let held = self.machine.stack[base..].iter();
+        held.filter(|it| it.address().is_some()).cloned().collect()
+    }
+
     fn note_place(&mut self) {
         if self.follow.place.is_none() {
             let is_step = self.follow.bindings.is_some();
@@ -267,6 +275,7 @@ impl Cx {
         self.mode = Mode::Eager;
         let mut found = self.follow.world.objects();
         found.extend(self.follow.named(&self.machine.stack));
+        found.extend(self.held_by_frames());
         if let Some(tracking) = self.end_tracking(found) {
             tracking.give_up();
         }
