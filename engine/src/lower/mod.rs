@@ -22,5 +22,6 @@ mod tests;
 
 pub use compile::{compile, compile_onto};
 pub use onto::{Onto, WORTH_WRITING_ONTO, write_onto_from};
+pub(crate) use plan::own;
 pub use plan::{Choice, Plan};
 pub use run::Decide;

@@ -369,8 +369,8 @@ pub(super) fn lowest(layout: &Layout) -> usize {
     (layout.offset as isize + down) as usize
 }
 
-/// The tensor in row-major order from the start of a storage.
-fn own(tensor: &Tensor) -> Result<Tensor> {
+/// The tensor in row-major order from the start of a storage, as plans give what they compute.
+pub(crate) fn own(tensor: &Tensor) -> Result<Tensor> {
     let tensor = launch::contiguous(tensor)?;
     if tensor.layout().offset == 0 && tensor.layout().is_contiguous() {
         let layout = Layout::contiguous(tensor.shape().clone());

@@ -17,6 +17,7 @@ use super::traced::{Following, Options};
 use super::tree::{End, Followed, ROOT, Ref, StepId, Stored, Tree};
 use super::{Place, READS_ALONG};
 use crate::graph::Phase;
+use crate::lower;
 use crate::passes::EXACT;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
@@ -424,7 +425,8 @@ impl State {
 
     /// Hands out the elements of a result.
     pub(super) fn deliver(&mut self, at: u32, pending: &Pending, tensor: &Tensor) -> Result<()> {
-        pending.deliver(tensor.storage()?);
+        // A number that was expanded is one element.
+        pending.deliver(lower::own(tensor)?.storage()?);
         self.results[at as usize].root.settle();
         Ok(())
     }

@@ -6,6 +6,7 @@
 use std::sync::{Arc, PoisonError, Weak};
 
 use crate::graph::{Graph, op_by_op};
+use crate::lower;
 use crate::pending::{self, Pending};
 use crate::sync::Mutex;
 use crate::{Error, Result, Tensor};
@@ -65,7 +66,7 @@ impl Deferred {
     fn compute(&self, inputs: &[Tensor]) -> Result<Vec<Option<Error>>> {
         let values = op_by_op::run_each(&self.graph, inputs)?;
         let deliver = |(value, pending): (Result<Tensor>, &Weak<Pending>)| {
-            let delivered = value.and_then(|it| it.storage());
+            let delivered = value.and_then(|it| lower::own(&it)?.storage());
             if let (Ok(bytes), Some(pending)) = (&delivered, pending.upgrade()) {
                 pending.deliver(bytes.clone());
             }
