@@ -287,8 +287,7 @@ impl TensorObj {
             if self.set_in_place(&all, &value)? || self.set_below(&all, &value)? {
                 return Ok(());
             }
-            let whole = base.view.write(&base.object.get(), &value)?;
-            base.object.set(whole)?;
+            base.write(&value)?;
             let seen = base.view.apply(&base.object.get())?;
             base.seen.set(base.object.current_version());
             self.value.replace(on_leaf(seen, value.edge()));

@@ -31,7 +31,10 @@ pub(super) enum Shared {
     Same(usize),
     /// Another one, where in the elements that begins, and where this one does; and the first argument that is a view of the same variable,
     /// or that itself: a copy shares elements until one of both is written.
-    Arg { elements: Option<(usize, [usize; 2])>, variable: Option<usize> },
+    Arg {
+        elements: Option<(usize, [usize; 2])>,
+        variable: Option<usize>,
+    },
     /// What is found, where in the elements it begins, and which one it is, if it is found itself.
     Found(usize, usize, Option<usize>),
 }

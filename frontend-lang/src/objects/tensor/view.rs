@@ -46,6 +46,19 @@ pub(super) enum Former {
 }
 
 impl Base {
+    /// Gives what it is a view of these elements at its place. What is off the tape is written behind its back: that stays the leaf or the result
+    /// that it is.
+    pub(super) fn write(&self, value: &Tensor) -> engine::Result<()> {
+        if matches!(self.view, View::Same) {
+            let enabled = autograd::set_enabled(false);
+            let done = self.object.set_data(&value.detach());
+            autograd::set_enabled(enabled);
+            return done;
+        }
+        let whole = self.view.write(&self.object.get(), value)?;
+        self.object.set(whole)
+    }
+
     pub(super) fn new(object: &Rc<TensorObj>, view: View) -> Box<Base> {
         object.views.set(object.views.get().wrapping_add(1));
         let seen = Cell::new(object.current_version());
