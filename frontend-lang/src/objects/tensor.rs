@@ -188,7 +188,8 @@ impl TensorObj {
             cut.depth = DEEPEST + 1;
             return Rc::new(cut);
         }
-        TensorObj::looking(tensor, Base::new(object, view), Look::Tensor)
+        let base = Base::new(object, view, &tensor);
+        TensorObj::looking(tensor, base, Look::Tensor)
     }
 
     /// Makes the variable show its own elements through a view op, in another shape; `false` while others look at them as they lie now.
@@ -201,7 +202,7 @@ impl TensorObj {
             Some(base) => TensorObj::looking(value, base, self.look()),
             None => Rc::new(TensorObj::make(value, None, self.look())),
         };
-        self.base.replace(Some(Base::new(&owner, view)));
+        self.base.replace(Some(Base::new(&owner, view, &tensor)));
         self.look_from_here();
         self.put(tensor);
         true
@@ -255,7 +256,8 @@ impl TensorObj {
         let version = base.object.current_version();
         // A view that has a history keeps it where it is read while nothing is recorded.
         let edge = self.value.borrow().edge().cloned();
-        let enabled = autograd::set_enabled(autograd::enabled() || edge.is_some());
+        let is_recorded = edge.is_some() || autograd::enabled() && !base.is_off_tape;
+        let enabled = autograd::set_enabled(is_recorded);
         if let Ok(value) = base.apply() {
             self.value.replace(on_leaf(value, edge.as_ref()));
             base.looks();

@@ -17,6 +17,8 @@ pub(super) type Lookers = SmallVec<[Weak<TensorObj>; 2]>;
 pub(super) struct Base {
     pub(super) object: Rc<TensorObj>,
     pub(super) view: View,
+    /// It was taken of what has a history while nothing was recorded, and has none itself.
+    pub(super) is_off_tape: bool,
     /// Version of `object` that the view's value was computed from.
     pub(super) seen: Cell<u32>,
     /// The view.
@@ -59,11 +61,13 @@ impl Base {
         self.object.set(whole)
     }
 
-    pub(super) fn new(object: &Rc<TensorObj>, view: View) -> Box<Base> {
+    /// Of a view whose value is `value` now.
+    pub(super) fn new(object: &Rc<TensorObj>, view: View, value: &Tensor) -> Box<Base> {
         object.views.set(object.views.get().wrapping_add(1));
         let seen = Cell::new(object.current_version());
         let (of, is_listed, away) = Default::default();
-        Box::new(Base { object: object.clone(), view, seen, of, is_listed, away })
+        let is_off_tape = !value.requires_grad() && object.value.borrow().requires_grad();
+        Box::new(Base { object: object.clone(), view, is_off_tape, seen, of, is_listed, away })
     }
 
     #[inline]
