@@ -59,14 +59,14 @@ impl Cx {
     pub(in crate::trace) fn end_tracking(&mut self, found: Vec<Value>) -> Option<Tracking> {
         let tracking = self.follow.tracking.take()?;
         sweep(found, true, &mut |spot, it| {
-            let plain = bare(it).filter(|_| !tracking.has_planted(spot))?;
-            tracking.note_stray(spot);
-            Some(plain)
+            let is_left = holds_tracked(it) && !tracking.has_planted(spot);
+            is_left.then(|| {
+                tracking.note_stray(spot);
+                plain_by(it, &bare)
+            })
         });
-        for it in self.machine.stack.iter_mut() {
-            if let Some(plain) = bare(it) {
-                *it = plain;
-            }
+        for it in self.machine.stack.iter_mut().filter(|it| holds_tracked(it)) {
+            *it = plain_by(it, &bare);
         }
         if let Some(bindings) = &self.follow.bindings {
             bindings.make_plain(&mut self.machine.stack);
@@ -202,7 +202,11 @@ impl Cx {
     fn make_plain<'a>(&self, args: impl Iterator<Item = &'a Value>, is_deep: bool) {
         let mut found = false;
         let holders = args.filter(|it| it.address().is_some()).cloned();
-        sweep(holders, is_deep, &mut |_, it| Recorder::plain(it).inspect(|_| found = true));
+        sweep(holders, is_deep, &mut |_, it| {
+            let is_left = holds_tracked(it);
+            found |= is_left;
+            is_left.then(|| plain_by(it, &Recorder::plain))
+        });
         if found {
             self.note_look();
         }

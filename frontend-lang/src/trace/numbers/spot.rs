@@ -5,7 +5,7 @@ use std::rc::Rc;
 use rustc_hash::FxHashSet;
 
 use super::super::node::{Anchor, Node, can_change, global_slots_of, is_same};
-use super::tracked::kind_of;
+use super::tracked::{holds_tracked, kind_of};
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -31,7 +31,7 @@ enum Key {
 pub(in crate::trace) fn spots(object: &Value, slots: &[u32]) -> Vec<Spot> {
     let mut keys = Vec::new();
     let mut add = |key: Key, value: &Value| {
-        if kind_of(value).is_some() {
+        if is_number(value) {
             keys.push(key);
         }
     };
@@ -96,7 +96,6 @@ impl Spot {
     /// Puts another number there, if one stands there.
     pub(in crate::trace) fn put(&self, number: &Value) {
         let Some(holder) = self.holder.get() else { return };
-        let is_number = |it: &Value| kind_of(it).is_some();
         match (&self.key, holder) {
             (Key::Under(key), Value::Dict(it))
                 if it.quick_get(key).flatten().is_some_and(|it| is_number(&it)) =>
@@ -121,9 +120,14 @@ impl Spot {
 
 /// Numbers have nothing to be called when they go, so that they are dropped where they stand.
 fn replace(place: Option<&mut Value>, number: &Value) {
-    if let Some(place) = place.filter(|it| kind_of(it).is_some()) {
+    if let Some(place) = place.filter(|it| is_number(it)) {
         *place = number.clone();
     }
+}
+
+/// Whether it is a number, or a tuple with tracked ones.
+fn is_number(value: &Value) -> bool {
+    kind_of(value).is_some() || holds_tracked(value)
 }
 
 /// Goes through the places in these objects in which numbers stand, and those in what they hold too if `is_deep`, and puts what `change`
