@@ -5,7 +5,9 @@
 mod alone;
 pub mod any_sizes;
 mod asked;
+mod bindings;
 mod check;
+mod chosen;
 mod cuts;
 mod exclude;
 mod follow;

@@ -25,17 +25,20 @@ const MOST_ROWS: usize = 64;
 const LONG: i64 = 20_000;
 
 impl Cx {
-    /// Operation `at` is about to run, in a check or in a profile.
+    /// Operation `at` is about to run, in a check or in a profile. `Some` where it need not, nor those up to that one.
     #[inline]
-    pub(crate) fn watch_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
+    pub(crate) fn watch_op(&mut self, code: &Code, at: usize) -> Result<Option<usize>, Raised> {
         match self.mode {
-            Mode::Shadow => self.spend(code, at),
-            Mode::Follow if self.regions.is_empty() => self.follow_op(code, at),
+            Mode::Shadow => self.spend(code, at)?,
+            Mode::Follow if self.regions.is_empty() => return self.follow_op(code, at),
             _ => {
                 self.note_line(code, at);
-                if self.regions.is_empty() { Ok(()) } else { self.judge_effect(code, at) }
+                if !self.regions.is_empty() {
+                    self.judge_effect(code, at)?;
+                }
             }
         }
+        Ok(None)
     }
 
     /// Counts operation `at`, which is about to run; an error when the check has taken enough, or cannot be sure of the way.

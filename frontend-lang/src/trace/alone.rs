@@ -53,6 +53,10 @@ const MOST_PLACES: usize = 10_000;
 /// Why a body is not left out that finds a list which it appends to.
 pub(super) const READS_LIST: &str = "it also finds the list that it appends to in another way";
 
+/// Why it is not that takes items out of a container, and comes by it otherwise.
+pub(super) const FINDS_CHOSEN: &str =
+    "it takes an item out of a container that it also finds in another way";
+
 /// The graphs of a function that run without its body.
 #[derive(Default)]
 pub(super) struct Alone {
@@ -101,6 +105,8 @@ pub(super) enum InVain {
     At(usize),
     /// Where this name is read: it is bound to something that cannot be seen.
     Name(Name),
+    /// Where it comes by a container in another way that it takes items out of at places which differ.
+    Chosen,
     /// Nowhere in particular: it is about what the body finds, or gives.
     Nowhere,
 }
@@ -308,7 +314,8 @@ impl Alone {
     /// An attempt has come to nothing for what the body is called with or finds.
     fn refuse(&self, refused: &Raised) {
         self.prevented.note(refused, None);
-        self.in_vain.set(Some(InVain::Nowhere));
+        let known = self.in_vain.take().filter(|it| matches!(it, InVain::Chosen));
+        self.in_vain.set(known.or(Some(InVain::Nowhere)));
     }
 
     /// Runs the graph that is known for these arguments, if there is one.
@@ -432,6 +439,10 @@ impl Alone {
             return Err(refused_here(
                 "an argument is the gradient of a tensor that it finds; pass a clone()".to_owned(),
             ));
+        }
+        if asked.finds_chosen(&world) {
+            self.in_vain.set(Some(InVain::Chosen));
+            return Err(refused_here(FINDS_CHOSEN.to_owned()));
         }
         if !asked.is_apart_from(&world) {
             return Err(refused_here(READS_LIST.to_owned()));

@@ -48,8 +48,10 @@ pub(super) struct Asked<'a> {
     /// The numbers among them, which may be others in each call.
     pub(super) numbers: Vec<Value>,
     pub(super) roots: Vec<Value>,
-    /// What it must not find.
+    /// Lists that it appends to, which it must not find.
     apart: Vec<Value>,
+    /// Containers that arguments are taken out of, which it must not find either.
+    chosen_from: Vec<Value>,
     /// Containers of arguments, which stand behind those in `passed`.
     packs: Vec<Pack>,
     /// How the tensors look, and whether they require a gradient.
@@ -87,8 +89,8 @@ impl<'a> Asked<'a> {
             }
         }
         let inputs = RefCell::new(Inputs::of(args));
-        let (apart, packs) = (Vec::new(), Vec::new());
-        Self { args, inputs, passed, numbers, roots, apart, packs, kinds }
+        let (apart, chosen_from, packs) = Default::default();
+        Self { args, inputs, passed, numbers, roots, apart, chosen_from, packs, kinds }
     }
 
     /// The same for one that outlives the arguments, whose values are kept by whoever asks.
@@ -151,8 +153,8 @@ impl<'a> Asked<'a> {
     }
 
     /// These objects must not be found.
-    pub(super) fn without(self, apart: Vec<Value>) -> Self {
-        Self { apart, ..self }
+    pub(super) fn without(self, apart: Vec<Value>, chosen_from: Vec<Value>) -> Self {
+        Self { apart, chosen_from, ..self }
     }
 
     /// These containers hold arguments.
@@ -168,6 +170,12 @@ impl<'a> Asked<'a> {
     /// Whether a world has none of what must not be found.
     pub(super) fn is_apart_from(&self, world: &World) -> bool {
         !self.apart.iter().any(|it| world.has(it))
+    }
+
+    /// Whether a container that an argument is taken out of is among what must not be found, or a world has it.
+    pub(super) fn finds_chosen(&self, world: &World) -> bool {
+        let is_apart = |it: &Value| self.apart.iter().any(|apart| apart.is(it));
+        self.chosen_from.iter().any(|it| is_apart(it) || world.has(it))
     }
 
     pub(super) fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {

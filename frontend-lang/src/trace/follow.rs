@@ -3,8 +3,9 @@
 
 use engine::trace::just_refused;
 
-use super::alone::READS_LIST;
-use super::names::Bindings;
+use super::alone::{FINDS_CHOSEN, InVain, READS_LIST};
+use super::bindings::Bindings;
+use super::chosen::Rebound;
 use super::node::{Node, can_change};
 use super::notice::line_of;
 use super::numbers::{Place, Tracking};
@@ -33,6 +34,8 @@ pub(crate) struct Follow {
     place: Option<Span>,
     /// The operation of the cell, where the body is part of one.
     refused_at: Option<usize>,
+    /// Whether that was about an item which it takes out of a container.
+    is_about_chosen: bool,
     /// Which operation of the cell runs.
     at: usize,
     /// The numbers that it is followed with.
@@ -59,8 +62,8 @@ pub(super) struct Followed {
     pub(super) refused: Option<Raised>,
     /// Line of the cell at which that was, or at which it did what the engine refuses.
     pub(super) line: Option<usize>,
-    /// The operation of the cell, where the body is part of one.
-    pub(super) at: Option<usize>,
+    /// Where an attempt comes to nothing for that.
+    pub(super) in_vain: InVain,
     /// The world, with what it found.
     pub(super) world: World,
     /// The numbers that it was followed with to its end.
@@ -134,19 +137,24 @@ impl Cx {
         if let (Ok(value), Some(tracking), Some(given)) = (&mut res, &tracking, &given) {
             tracking.make_plain(value, given.template.is_ok());
         }
-        let Follow { refused, place, refused_at: at, world, bindings, .. } =
+        let Follow { refused, place, refused_at, is_about_chosen, world, bindings, .. } =
             std::mem::replace(&mut self.follow, outer.follow);
+        let in_vain = match refused_at {
+            _ if is_about_chosen => InVain::Chosen,
+            Some(at) => InVain::At(at),
+            None => InVain::Nowhere,
+        };
         if let Some(mut bindings) = bindings
             && let Err(raised) = bindings.release(&mut self.machine.stack)
         {
             res = Err(raised);
         }
         let line = place.and_then(|it| line_of(self, it));
-        Followed { res, given, refused, line, at, world, tracking }
+        Followed { res, given, refused, line, in_vain, world, tracking }
     }
 
-    /// Operation `at` is about to run.
-    pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<(), Raised> {
+    /// Operation `at` is about to run. `Some` where an item of a container was taken in place of it, and of those up to there.
+    pub(crate) fn follow_op(&mut self, code: &Code, at: usize) -> Result<Option<usize>, Raised> {
         let is_home = self.machine.frames.len() == self.follow.n_frames;
         if self.follow.bindings.is_some() && is_home {
             self.follow.at = at;
@@ -158,6 +166,9 @@ impl Cx {
         self.refuse_look()?;
         if just_refused() {
             self.note_place();
+        }
+        if is_home && let Some(behind) = self.take_chosen(code, at)? {
+            return Ok(Some(behind));
         }
         let bindings = self.follow.bindings.as_mut();
         let is_function = bindings.map(|it| it.note(code, at, is_home)).is_none();
@@ -175,10 +186,28 @@ impl Cx {
             // What a program's own functions find is known before they run.
             Op::Global(slot) if code.sites == 0 => {
                 let value = code.globals.slots.borrow()[slot as usize].value.clone();
-                self.find(&value)
+                self.find(&value)?;
             }
-            _ => Ok(()),
+            _ => {}
         }
+        Ok(None)
+    }
+
+    /// Takes the item that is an argument of the body, if this operation begins what would take it; gives where that ends.
+    fn take_chosen(&mut self, code: &Code, at: usize) -> Result<Option<usize>, Raised> {
+        match self.follow.bindings.as_ref().and_then(|it| it.chosen(code, at)) {
+            Some(Ok((item, behind))) => {
+                self.machine.stack.push(item);
+                Ok(Some(behind))
+            }
+            Some(Err(Rebound)) => self.refuse_chosen().map(|()| None),
+            None => Ok(None),
+        }
+    }
+
+    fn refuse_chosen(&mut self) -> Result<(), Raised> {
+        self.follow.is_about_chosen |= self.follow.refused.is_none();
+        self.refuse(refused_here(FINDS_CHOSEN.to_owned()))
     }
 
     /// A body comes by a value that was there before; an error if its state cannot be seen.
@@ -189,6 +218,9 @@ impl Cx {
         let world = &mut self.follow.world;
         match world.grow(value.clone()) {
             Err(refused) => self.refuse(refused),
+            Ok(()) if self.follow.bindings.as_ref().is_some_and(|it| it.finds_chosen(world)) => {
+                self.refuse_chosen()
+            }
             Ok(()) if self.follow.bindings.as_ref().is_some_and(|it| it.are_in(world)) => {
                 self.refuse(refused_here(READS_LIST.to_owned()))
             }

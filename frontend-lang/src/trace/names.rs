@@ -8,9 +8,11 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::asked::{Asked, has_history};
+use super::bindings::{Arguments, Bindings};
+use super::chosen::{Choice, Choices, Chosen};
 use super::growing::{Growing, StandIns, only_appended};
 use super::home::{Home, Name, Use, use_of, uses};
-use super::numbers::{bare, kind_of};
+use super::numbers::kind_of;
 use super::pack::Pack;
 use super::piece::Stand;
 use super::world::World;
@@ -28,6 +30,10 @@ pub(super) struct Names {
     exposed: RefCell<Vec<Exposed>>,
     /// Those that it reads only to append to what they are bound to.
     appended: Vec<Name>,
+    /// Where it takes items out of containers that it does not look at otherwise. The names there are not among those that it reads.
+    choices: RefCell<Vec<Choice>>,
+    /// Names that a round assigns before it.
+    varying: Vec<Name>,
     /// Why it may bind others, too.
     opaque: Option<&'static str>,
     /// Whether there are other names among these than at the latest call.
@@ -61,9 +67,10 @@ pub(super) struct Call {
     /// The names of those others.
     others: Vec<Name>,
     pub(super) args: Vec<Value>,
-    /// The names of the arguments; none of those that a container holds.
-    named: Vec<Option<Name>>,
+    sources: Vec<Source>,
     packs: Vec<Pack>,
+    /// What stands where it takes items.
+    chosen: Vec<Chosen>,
     /// Whether these were others at the latest call.
     pub(super) is_new: bool,
     /// The lists that it may append to, and finds in no other way.
@@ -71,22 +78,14 @@ pub(super) struct Call {
     home: Option<Home>,
 }
 
-/// What a body that is followed does to names.
-pub(crate) struct Bindings {
-    home: Home,
-    /// Names that it binds, and is not known to read before.
-    own: Vec<Name>,
-    /// Those among them that it has read before.
-    pub(super) read: Vec<Name>,
-    /// What it has bound or deleted.
-    written: Vec<Name>,
-    /// The names of the arguments.
-    args: Vec<Option<Name>>,
-    /// Containers of arguments.
-    containers: Vec<Value>,
-    /// The operation of the body's own code that has begun last.
-    latest: Option<usize>,
-    stand_ins: StandIns,
+/// Where an argument comes from.
+#[derive(Clone, Copy)]
+pub(super) enum Source {
+    Name(Name),
+    /// An item that the body takes there.
+    Chosen(usize),
+    /// A container holds it.
+    Container,
 }
 
 impl Names {
@@ -94,7 +93,8 @@ impl Names {
     pub(super) fn of(code: &Rc<Code>, stand: Stand) -> Names {
         let body = stand.ops;
         let (mut bound, mut inner) = (Vec::new(), Vec::new());
-        let uses = uses(code, body.clone());
+        let choices = Choice::all(code, body.clone());
+        let uses = uses_beside(code, body.clone(), &choices);
         let mut exposed = targets(code, stand.step);
         let mut varying = exposed.clone();
         exposed.retain(|it| uses.contains(&Use::Read(*it)));
@@ -123,7 +123,8 @@ impl Names {
         let exposed = RefCell::new(exposed.into_iter().map(expose).collect());
         let opaque = opaque(code, body.clone(), &bound);
         let (code, appended, is_new) = (code.clone(), only_appended(code, body), Cell::new(false));
-        Names { code, bound, exposed, appended, opaque, is_new }
+        let choices = RefCell::new(choices);
+        Names { code, bound, exposed, appended, choices, varying, opaque, is_new }
     }
 
     /// Why a body with these names cannot be left out.
@@ -133,6 +134,7 @@ impl Names {
 
     /// Takes down what the body is called with now. A name that is another number or tensor than it was is an argument from now on.
     pub(super) fn call(&self, stack: &[Value], home: Home) -> Call {
+        let chosen = self.choose(stack, &home);
         let mut exposed = self.exposed.borrow_mut();
         let (mut call, mut forms) = (Call::default(), Vec::new());
         for name in exposed.iter_mut() {
@@ -151,20 +153,19 @@ impl Names {
                 call.others.push(name.name);
             } else if name.varies && may_vary {
                 name.shows(usize::from(value.as_tensor().is_some()), || vec![String::new()]);
-                call.named.push(Some(name.name));
+                call.sources.push(Source::Name(name.name));
                 call.args.push(value.clone());
                 forms.push(name.name.as_value());
             } else if let Some(pack) = name.varies.then(|| Pack::of(value, is_argument)).flatten() {
                 name.shows(pack.tensors.len(), || pack.places());
-                call.named.extend(pack.tensors.iter().map(|_| None));
-                call.args.extend_from_slice(&pack.tensors);
                 forms.push(Value::tuple([name.name.as_value(), pack.form()]));
-                call.packs.push(pack);
+                call.add_pack(pack);
             } else {
                 call.roots.push(value.clone());
                 call.others.push(name.name);
             }
         }
+        chosen.into_iter().for_each(|it| call.add_chosen(it, &mut forms));
         call.roots.insert(0, Value::tuple(forms));
         call.is_new = self.is_new.take();
         call.home = Some(home);
@@ -182,6 +183,8 @@ impl Names {
         for it in exposed.iter().filter(|it| it.varies) {
             shown.extend(it.shown.iter().map(|place| self.written(it.name) + place));
         }
+        let choices = self.choices.borrow();
+        shown.extend(choices.iter().flat_map(|it| it.shown(&self.code)));
         shown
     }
 
@@ -190,11 +193,41 @@ impl Names {
         let exposed = self.exposed.borrow();
         let is_own = |name: &&Name| !exposed.iter().any(|it| it.name == **name);
         let own = self.bound.iter().filter(is_own).copied().collect();
-        let (home, read, written) = (call.home.clone()?, Vec::new(), Vec::new());
-        let (stand_ins, args) = (StandIns::of(&call.growing), call.named.clone());
+        let choices = Choices::of(&self.choices.borrow(), &call.chosen);
         let containers = call.packs.iter().map(|it| it.container.clone()).collect();
-        let latest = None;
-        Some(Bindings { home, own, read, written, args, containers, latest, stand_ins })
+        let arguments = Arguments { sources: call.sources.clone(), choices, containers };
+        Some(Bindings::new(call.home.clone()?, own, arguments, StandIns::of(&call.growing)))
+    }
+
+    /// The items that the body takes, at places where they can be arguments; those are given up where they cannot.
+    fn choose(&self, stack: &[Value], home: &Home) -> Vec<Chosen> {
+        let now: Vec<Option<Chosen>> =
+            self.choices.borrow().iter().map(|it| it.now(stack, home)).collect();
+        if now.iter().any(Option::is_none) {
+            let mut is_one = now.iter().map(Option::is_some);
+            self.keep_choices(|| is_one.next() == Some(true));
+        }
+        now.into_iter().flatten().collect()
+    }
+
+    /// The body is not as it would have to be for items that it takes to be arguments.
+    pub(super) fn choose_no_longer(&self) {
+        self.keep_choices(|| false);
+    }
+
+    /// Keeps some of these places. What items are taken with elsewhere is read as any other name is.
+    fn keep_choices(&self, mut is_kept: impl FnMut() -> bool) {
+        let (kept, gone): (Vec<_>, Vec<_>) =
+            self.choices.take().into_iter().partition(|_| is_kept());
+        self.choices.replace(kept);
+        let mut exposed = self.exposed.borrow_mut();
+        for name in gone.iter().flat_map(Choice::names) {
+            if !exposed.iter().any(|it| it.name == name) {
+                let varies = self.bound.contains(&name) || self.varying.contains(&name);
+                exposed.push(Exposed::new(name, varies));
+            }
+        }
+        self.is_new.set(true);
     }
 
     /// Takes in names that a body has read before it has bound them.
@@ -261,6 +294,28 @@ impl Exposed {
 }
 
 impl Call {
+    fn add_pack(&mut self, pack: Pack) {
+        self.sources.extend(pack.tensors.iter().map(|_| Source::Container));
+        self.args.extend_from_slice(&pack.tensors);
+        self.packs.push(pack);
+    }
+
+    fn add_chosen(&mut self, chosen: Chosen, forms: &mut Vec<Value>) {
+        let at = self.chosen.len();
+        match &chosen.pack {
+            Some(pack) => {
+                forms.push(pack.form());
+                self.add_pack(pack.clone());
+            }
+            None => {
+                forms.push(Value::None);
+                self.sources.push(Source::Chosen(at));
+                self.args.push(chosen.item.clone());
+            }
+        }
+        self.chosen.push(chosen);
+    }
+
     pub(super) fn as_args(&self) -> CallArgs<'_> {
         CallArgs { positional: &self.args, keywords: &[] }
     }
@@ -274,7 +329,8 @@ impl Call {
     /// What is asked; an error as that of [`Asked::new`].
     pub(super) fn asked(&self) -> Result<Asked<'static>, Raised> {
         let apart = self.growing.iter().map(Growing::value).collect();
-        let asked = Asked::new(self.roots.clone(), self.as_args())?.without(apart);
+        let chosen_from = self.chosen.iter().flat_map(|it| it.from.clone()).collect();
+        let asked = Asked::new(self.roots.clone(), self.as_args())?.without(apart, chosen_from);
         Ok(asked.in_packs(self.packs.clone()).kept())
     }
 }
@@ -286,112 +342,6 @@ impl Latest {
             Value::Float(it) => Latest::At(it.to_bits()),
             other => Latest::At(other.address().unwrap_or_default() as u64),
         }
-    }
-}
-
-impl Bindings {
-    /// Operation `at` of this code is about to run, in the frame of the body (`is_home`) or in another one.
-    pub(super) fn note(&mut self, code: &Code, at: usize, is_home: bool) {
-        let (op, is_home) = (code.ops[at], is_home && self.home.has(code));
-        if is_home {
-            self.note_stores(code, at);
-            self.latest = Some(at);
-        }
-        let joined = op.joined_local().map(|it| Use::Read(Name::Local(u32::from(it))));
-        for it in [use_of(op.unjoined()), joined].into_iter().flatten() {
-            self.note_use(code, it, is_home);
-        }
-    }
-
-    /// Notes what the operation before this one has stored itself, in place of those that stand behind it.
-    fn note_stores(&mut self, code: &Code, at: usize) {
-        let Some(first) = self.latest.map(|it| it + 1).filter(|it| *it < at) else { return };
-        let between = &code.ops[first..at];
-        let n_stores = between.iter().rev().take_while(|it| matches!(it, Op::SetLocal(_))).count();
-        let mut before = code.ops[first - 1];
-        let is_jump = before.target_mut().is_some() && !matches!(before, Op::ForIter(_));
-        // A joined operation stands for up to two behind it.
-        if is_jump || between.len() - n_stores > 2 {
-            return;
-        }
-        for op in &between[between.len() - n_stores..] {
-            if let Op::SetLocal(slot) = *op {
-                self.note_use(code, Use::Bind(Name::Local(slot)), true);
-            }
-        }
-    }
-
-    fn note_use(&mut self, code: &Code, it: Use, is_home: bool) {
-        let (Use::Read(name) | Use::Bind(name) | Use::Delete(name) | Use::Inner(name)) = it;
-        let is_ours = match name {
-            Name::Global(_) => Rc::ptr_eq(&code.globals, self.home.globals()),
-            _ => is_home,
-        };
-        if !is_ours || it.is_hidden(code) {
-            return;
-        }
-        match it {
-            Use::Read(name) if self.own.contains(&name) && !self.knows(name) => {
-                self.read.push(name);
-            }
-            Use::Bind(name) | Use::Delete(name) if !self.written.contains(&name) => {
-                self.written.push(name);
-            }
-            _ => {}
-        }
-    }
-
-    /// Whether it has read or written a name already.
-    fn knows(&self, name: Name) -> bool {
-        self.read.contains(&name) || self.written.contains(&name)
-    }
-
-    /// What the body has given: the names that it has bound, their values, what it has appended to lists, and what it leaves.
-    pub(super) fn given(&self, stack: &[Value], leaving: Leaving) -> Value {
-        let mut given = vec![as_values(&self.written)];
-        given.extend(self.written.iter().map(|it| self.home.get(stack, *it)));
-        given.extend(self.stand_ins.values());
-        given.push(Value::Int(leaving as i64));
-        Value::tuple(given)
-    }
-
-    /// The body begins: binds arguments to these values in place of theirs, and names of lists to what stands in for them.
-    pub(super) fn enter(&self, stack: &mut [Value], args: &[Value]) {
-        self.stand_ins.enter(&self.home, stack);
-        for (name, it) in self.args.iter().zip(args) {
-            if let Some(name) = name {
-                self.home.put(stack, *name, it.clone());
-            }
-        }
-    }
-
-    /// The values of the names that it may have bound, and of the arguments, what holds these, and what it has appended.
-    pub(super) fn values(&self, stack: &[Value]) -> Vec<Value> {
-        let named = self.names().map(|it| self.home.get(stack, it));
-        named.chain(self.containers.iter().cloned()).chain(self.stand_ins.values()).collect()
-    }
-
-    /// Whether it comes by a list that it appends to in another way.
-    pub(super) fn are_in(&self, world: &World) -> bool {
-        self.stand_ins.are_in(world)
-    }
-
-    /// Lets lists have what it has appended to them so far; from here on it appends to them.
-    pub(super) fn release(&mut self, stack: &mut [Value]) -> Result<(), Raised> {
-        self.stand_ins.release(&self.home, stack)
-    }
-
-    /// Binds names to plain numbers that are bound to tracked ones.
-    pub(super) fn make_plain(&self, stack: &mut [Value]) {
-        for name in self.names() {
-            if let Some(plain) = bare(&self.home.get(stack, name)) {
-                self.home.put(stack, name, plain);
-            }
-        }
-    }
-
-    fn names(&self) -> impl Iterator<Item = Name> {
-        self.written.iter().chain(self.args.iter().flatten()).copied()
     }
 }
 
@@ -413,8 +363,21 @@ pub(super) fn leaving(given: &Value) -> Leaving {
     [Leaving::Round, Leaving::Loop].into_iter().find(|it| is(*it)).unwrap_or(Leaving::Itself)
 }
 
+/// What operations do with names, apart from where items are chosen.
+fn uses_beside(code: &Code, body: Range<usize>, choices: &[Choice]) -> Vec<Use> {
+    let mut start = body.start;
+    let mut found = Vec::new();
+    for choice in choices {
+        let ops = choice.ops();
+        found.extend(uses(code, start..ops.start));
+        start = ops.end;
+    }
+    found.extend(uses(code, start..body.end));
+    found
+}
+
 /// Whether a value can be an argument: a number, or a tensor without a gradient to lose.
-fn is_argument(value: &Value) -> bool {
+pub(super) fn is_argument(value: &Value) -> bool {
     match value {
         Value::Tensor(it) => !has_history(it) && it.grad().is_none(),
         other => kind_of(other).is_some(),
@@ -485,9 +448,4 @@ fn binds_outside(code: &Code) -> Vec<u32> {
         }));
     }
     bound
-}
-
-/// Names as a value of the world.
-fn as_values(names: &[Name]) -> Value {
-    Value::tuple(names.iter().map(|it| it.as_value()).collect::<Vec<_>>())
 }

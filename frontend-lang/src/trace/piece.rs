@@ -112,7 +112,14 @@ impl Piece {
 
     /// Where the latest attempt to leave out the body came to nothing, if that is not known yet.
     pub(super) fn in_vain(&self) -> Option<InVain> {
-        self.alone.as_ref().and_then(|it| it.in_vain.take())
+        let alone = self.alone.as_ref()?;
+        let in_vain = alone.in_vain.take()?;
+        if let (InVain::Chosen, Some(names)) = (in_vain, self.names.get()) {
+            names.choose_no_longer();
+            alone.attempts.soon();
+            return None;
+        }
+        Some(in_vain)
     }
 
     /// Lets those who look at the latest call see it, if it was one without the body.
@@ -162,7 +169,7 @@ impl Piece {
                 let bindings = names.follow(&call);
                 let under_way =
                     alone.begin(cx, self, &asked, call.as_args(), (variant, bindings, false))?;
-                if let Some(bindings) = &cx.follow.bindings {
+                if let Some(bindings) = &mut cx.follow.bindings {
                     bindings.enter(&mut cx.machine.stack, &under_way.tracked);
                 }
                 Ok(Entered::Body(Begun::Followed(Box::new(under_way), Box::new(asked))))

@@ -7,8 +7,8 @@ use engine::trace::{Call, Following};
 
 use super::alone::{Alone, InVain, Unit, give_up};
 use super::asked::Asked;
+use super::bindings::Bindings;
 use super::follow::{Follow, Followed, LOOK, Outer, looked, read_early};
-use super::names::Bindings;
 use super::node::Node;
 use super::notice::line_of;
 use super::numbers::{Found, Parts, Tracking};
@@ -127,7 +127,7 @@ impl Alone {
     ) -> Res {
         let UnderWay { mut variant, call, mut before, strict, n_tensors, passed, outer, .. } =
             under_way;
-        let Followed { res, given, refused, line, at, world, tracking } =
+        let Followed { res, given, refused, line, in_vain, world, tracking } =
             cx.end_following(outer, &passed, res);
         variant.world = world;
         let is_read_early = tracking.as_ref().is_some_and(Tracking::is_read_early);
@@ -191,7 +191,7 @@ impl Alone {
         match &shown {
             Err(refused) => {
                 self.prevented.note(refused, line);
-                self.in_vain.set(Some(at.map_or(InVain::Nowhere, InVain::At)));
+                self.in_vain.set(Some(in_vain));
             }
             Ok(Shown::Unconfirmed)
                 if !are_known && (looked_at.is_some() || looked_at_another.is_some()) =>

@@ -133,6 +133,7 @@ impl Variant {
             && self.sharing == asked.sharing(&self.world)
             && !asked.has_gradient_of(&self.world)
             && asked.is_apart_from(&self.world)
+            && !asked.finds_chosen(&self.world)
     }
 
     /// What a call has shown about numbers, and whether an earlier one has shown the same.

@@ -77,8 +77,8 @@ impl Cx {
                     unjoined = op.unjoined();
                     op = &unjoined;
                 }
-                if WATCHED {
-                    ok!(at.watch());
+                if WATCHED && ok!(at.watch()) {
+                    continue;
                 }
                 match *op {
                     Op::Global(_) | Op::SetGlobal(_) | Op::Method { .. } | Op::Pop if SHADOW => {

@@ -47,17 +47,18 @@ impl<'a, const SHADOW: bool> Cursor<'a, SHADOW> {
         op
     }
 
-    /// The check and a profile count the operation that is about to run.
+    /// The check and a profile count the operation that is about to run; whether it is answered, and those behind it are next.
     #[inline(always)]
-    pub(super) fn watch(&mut self) -> Done {
+    pub(super) fn watch(&mut self) -> Result<bool, Raised> {
         let seen = self.cx.watch_op(&self.func.code, self.ip - 1);
         if seen.is_err() && !SHADOW {
             // What the operation before this one did.
             self.ip -= 1;
         }
-        seen?;
+        let behind = seen?;
+        self.ip = behind.unwrap_or(self.ip);
         self.save();
-        Ok(())
+        Ok(behind.is_some())
     }
 
     /// Notes which operation runs, for what the engine makes in it.
