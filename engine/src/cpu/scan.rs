@@ -3,10 +3,11 @@
 //! The blocks of a tensor are shared among threads; what one of them gives does not depend on that.
 
 use super::interrupt;
-use super::lane::Part;
+use super::lane::{Part, Pieces, Scratch};
 use super::number::{Float, Num};
 use super::pool::{self, Shared};
 use super::reduce;
+use super::softmax::grouped;
 
 /// Calls `body` with each block of `x`, and what lies there in `out`, on several threads if there is enough to do.
 fn for_each_block<T: Num>(
@@ -190,35 +191,45 @@ pub fn running_best<T: Num>(
     }
 }
 
+/// Elements of which values and places are looked for at a time, if a line is no longer: they are read twice.
+const AT_ONCE: usize = 1 << 13;
+
 /// The largest (or smallest) element along the axis and its first index; NaN beats everything. `part` follows on either of the two.
-pub fn best<T: Num>(
+pub(crate) fn best<T: Num>(
     largest: bool,
-    x: &[T],
+    x: &Pieces<'_, T>,
     (n, inner): (usize, usize),
     values: &mut [T],
     indices: &mut [i64],
     part: Part<'_>,
 ) {
     assert!(indices.len() == values.len(), "as many indices as values");
-    let all = x.into();
-    if largest {
-        reduce::fold(reduce::Max, &all, (n, inner), values, |x| x, Part::NONE);
-    } else {
-        reduce::fold(reduce::Min, &all, (n, inner), values, |x| x, Part::NONE);
-    }
-    if n == 0 || inner == 0 {
+    let block = n * inner;
+    if block == 0 {
         return;
     }
-    let slots = Shared(indices.as_mut_ptr());
-    let values = &*values;
-    pool::for_each_range(values.len() / inner, n * inner, &|range| {
-        for block in range {
-            let columns = block * inner..(block + 1) * inner;
+    let (n_blocks, at_once) = (values.len() / inner, x.at_once().min(AT_ONCE) / block);
+    let (slots, values) = (Shared(indices.as_mut_ptr()), Shared(values.as_mut_ptr()));
+    pool::for_each_range(n_blocks, block, &|range| {
+        let mut scratch = Scratch::default();
+        for blocks in grouped(range, at_once) {
+            let columns = blocks.start * inner..blocks.end * inner;
             // SAFETY: each range is given once.
-            let slots = unsafe { slots.part(columns.clone()) };
-            let block = &x[block * n * inner..(block + 1) * n * inner];
-            find(block, inner, &values[columns.clone()], slots);
-            // SAFETY: as above; the values of all blocks are written before.
+            let (x, values, slots) = unsafe {
+                let x = x.range(blocks.start * block..blocks.end * block, &mut scratch);
+                (x, values.part(columns.clone()), slots.part(columns.clone()))
+            };
+            match largest {
+                true => reduce::fold(reduce::Max, &x.into(), (n, inner), values, |x| x, Part::NONE),
+                false => {
+                    reduce::fold(reduce::Min, &x.into(), (n, inner), values, |x| x, Part::NONE);
+                }
+            }
+            let places = values.chunks_exact(inner).zip(slots.chunks_exact_mut(inner));
+            for (block, (values, slots)) in x.chunks_exact(block).zip(places) {
+                find(block, inner, values, slots);
+            }
+            // SAFETY: as above; the values of these blocks are written before.
             unsafe { part.done(columns) };
         }
     });

@@ -161,8 +161,11 @@ impl<'a> Grouping<'a> {
 
     /// Puts a kernel into the group that makes its operand, if that has no kernel yet.
     fn lead(&mut self, id: NodeId) {
-        let leader = self.find(self.graph.node(id).inputs()[0].node as usize);
-        if self.has_kernel[leader] || self.members[leader].len() >= MOST {
+        let inputs = self.graph.node(id).inputs();
+        let leader = self.find(inputs[0].node as usize);
+        // Its other operands are there before the group begins.
+        let waits = inputs[1..].iter().any(|it| self.stage[it.node as usize] >= self.stage[leader]);
+        if self.has_kernel[leader] || self.members[leader].len() >= MOST || waits {
             return;
         }
         self.stage[id as usize] = self.stage[leader];
@@ -282,9 +285,9 @@ fn finishes(node: &Node, device: Device) -> bool {
 /// pieces cost more than they spare. In tests all are made so, for small graphs to show it.
 const WORTH_PIECES: usize = if cfg!(test) { 1 } else { 2 << 20 };
 
-/// Whether elementwise ops make the operand of the node, its only one, which is large, and a kernel of it takes that in pieces.
+/// Whether elementwise ops make the first operand of the node, which is large, and a kernel of it takes that in pieces.
 fn takes_prologue(graph: &Graph, node: &Node) -> bool {
-    let (Some(op), Some(attrs), &[operand]) = (node.op(), node.attrs(), node.inputs()) else {
+    let (Some(op), Some(attrs), &[operand, ..]) = (node.op(), node.attrs(), node.inputs()) else {
         return false;
     };
     let Body::Kernels(kernels) = op.body else { return false };
@@ -295,7 +298,8 @@ fn takes_prologue(graph: &Graph, node: &Node) -> bool {
     if !maker.op().is_some_and(|op| op.body.is_elementwise()) {
         return false;
     }
-    let cx = InferCx { op, inputs: &[graph.stand_in(operand)], attrs };
+    let stand_ins: SmallVec<[_; 3]> = node.inputs().iter().map(|&it| graph.stand_in(it)).collect();
+    let cx = InferCx { op, inputs: &stand_ins, attrs };
     let takes = kernels.iter().any(|it| (it.prologue)(&cx).is_some());
     takes && !node.draws() && !maker.draws()
 }

@@ -296,10 +296,14 @@ fn what_makes_the_operand_of_a_kernel_runs_on_its_pieces() {
         ("(sub %0 (mean (neg %0) dim=[1] keepdim=true))", 2, true),
         // What a product runs on its parts is there when the sum begins.
         ("(sum (relu (matmul %0 %4)))", 2, false),
-        // These read their operands more than once, or as a whole.
-        ("(argmax (neg %0) dim=1)", 2, false),
-        ("(max (neg %0) dim=1)", 2, false),
+        // Weights and biases are there before.
+        ("(native_layer_norm (neg %0) %1 %1 normalized_shape=[30])", 1, true),
+        ("(native_layer_norm (neg %0) (neg %1) %1 normalized_shape=[30])", 2, false),
+        ("(argmax (neg %0) dim=1)", 1, true),
+        ("(max (neg %0) dim=1)", 1, true),
+        ("(argmin (neg %0))", 1, true),
         ("(max (neg %0))", 1, true),
+        // These read their operands more than once, or as a whole.
         ("(standardize (neg %0) dim=[0])", 2, false),
         ("(cumsum (neg %0) dim=0)", 2, false),
         // Another shape is another launch.
@@ -320,6 +324,7 @@ fn long_lines_are_not_made_for_kernels_that_read_them_twice() {
     for (text, n_launches) in [
         ("(softmax (neg %0) dim=0)", 2),
         ("(var (neg %0))", 2),
+        ("(argmax (neg %0))", 2),
         ("(standardize (neg %0) dim=[0])", 2),
         ("(sum (neg %0))", 1),
         ("(norm (neg %0))", 1),

@@ -8,6 +8,7 @@ pub mod fold_identities;
 pub mod fuse_attention;
 pub mod join_slices;
 pub mod share_equal;
+pub mod sink_views;
 
 use crate::Result;
 use crate::graph::Graph;
@@ -23,6 +24,7 @@ pub static ALL: &[&Pass] = &[
     &fold_identities::PASS,
     &join_slices::PASS,
     &fuse_attention::PASS,
+    &sink_views::PASS,
     &drop_views::PASS,
 ];
 

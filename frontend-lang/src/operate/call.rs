@@ -95,7 +95,7 @@ impl Cx {
         self.enter_native()?;
         let result = if self.mode == Mode::Shadow {
             self.shadow_native(row, &args)
-        } else if let Err(refused) = self.may_act(row) {
+        } else if let Err(refused) = self.may_act(row, &mut args) {
             Err(refused)
         } else {
             let known = match self.mode {
@@ -110,9 +110,9 @@ impl Cx {
 
     /// Whether a native may do now what it does: not where a body or a part of a function is recorded that will not run again.
     #[inline]
-    fn may_act(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
+    fn may_act(&mut self, row: &'static NativeFn, args: &mut [Value]) -> Result<(), Raised> {
         if self.mode == Mode::Follow {
-            self.refuse_outside(row)?;
+            self.refuse_outside(row, args)?;
         }
         if self.regions.is_empty() { Ok(()) } else { self.refuse_in_part(row) }
     }

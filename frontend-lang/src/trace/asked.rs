@@ -167,15 +167,22 @@ impl<'a> Asked<'a> {
         self.packs.iter().map(|it| it.container.clone())
     }
 
-    /// Whether a world has none of what must not be found.
+    /// Whether a world has none of what must not be found, nor do arguments stand in it.
     pub(super) fn is_apart_from(&self, world: &World) -> bool {
-        !self.apart.iter().any(|it| world.has(it))
+        !self.apart.iter().any(|it| world.has(it) || self.holds_arguments(it))
     }
 
-    /// Whether a container that an argument is taken out of is among what must not be found, or a world has it.
+    /// Whether arguments stand in this object, which may come to hold others.
+    fn holds_arguments(&self, object: &Value) -> bool {
+        let is_it = self.packs.iter().any(|it| it.container.is(object));
+        is_it && !matches!(object, Value::Tuple(_))
+    }
+
+    /// Whether a container that an argument is taken out of is found in another way: as a list that grows, by an argument, or in a world.
     pub(super) fn finds_chosen(&self, world: &World) -> bool {
-        let is_apart = |it: &Value| self.apart.iter().any(|apart| apart.is(it));
-        self.chosen_from.iter().any(|it| is_apart(it) || world.has(it))
+        let grows = |it: &Value| self.apart.iter().any(|apart| apart.is(it));
+        let is_found = |it: &&Value| grows(it) || self.holds_arguments(it) || world.has(it);
+        self.chosen_from.iter().find(is_found).is_some()
     }
 
     pub(super) fn object(&self, at: usize) -> Option<&Rc<TensorObj>> {

@@ -134,6 +134,11 @@ impl Bindings {
         self.arguments.choices.at(at, &self.written)
     }
 
+    /// Whether some of its arguments stand in this container.
+    pub(super) fn has_container(&self, object: &Value) -> bool {
+        self.arguments.containers.iter().any(|it| it.is(object))
+    }
+
     /// Whether it comes by a container of which it takes an item in another way.
     pub(super) fn finds_chosen(&self, world: &World) -> bool {
         self.arguments.choices.finds(world)

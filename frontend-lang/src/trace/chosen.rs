@@ -81,6 +81,8 @@ impl Choice {
                 None => at += 1,
             }
         }
+        let targets = targets(code);
+        found.retain(|it| !targets.iter().any(|at| it.ops.start < *at && *at < it.ops.end));
         // Where it jumps back, what is bound behind a place may be bound before it.
         let jumps_back = code.ops[body.clone()].iter().any(|it| matches!(it, Op::Loop(_)));
         let bound_before = |it: &Choice| {
@@ -264,6 +266,15 @@ impl Choices {
     pub(super) fn finds(&self, world: &World) -> bool {
         self.0.iter().flat_map(|it| &it.chosen.from).any(|it| world.has(it))
     }
+}
+
+/// Where a code jumps to: in the midst of what takes an item, if another expression gives the container.
+fn targets(code: &Code) -> Vec<usize> {
+    let target = |op: &Op| {
+        let mut op = *op;
+        op.target_mut().map(|it| *it as usize)
+    };
+    code.ops.iter().filter_map(target).collect()
 }
 
 /// Operators on numbers of which places are computed.

@@ -182,6 +182,7 @@ impl Cx {
                 op => self.track_op(op, code.ops.get(at + 1).copied(), code.locals.len()),
             }
         }
+        self.refuse_identity(code.ops[at])?;
         match code.ops[at] {
             // What a program's own functions find is known before they run.
             Op::Global(slot) if code.sites == 0 => {
@@ -202,6 +203,21 @@ impl Cx {
             }
             Some(Err(Rebound)) => self.refuse_chosen().map(|()| None),
             None => Ok(None),
+        }
+    }
+
+    /// An error if `is` is about to look which container of arguments an object is: a run without the body knows them by their form.
+    fn refuse_identity(&mut self, op: Op) -> Result<(), Raised> {
+        let (Op::Is | Op::IsNot, Some(bindings)) = (op, &self.follow.bindings) else {
+            return Ok(());
+        };
+        let operands = self.machine.stack[self.machine.stack.len() - 2..].iter();
+        match operands.clone().all(crate::cycles::holds) && operands.clone().any(|it| bindings.has_container(it)) {
+            true => self.refuse_for(
+                "this asks which object a container of tensors is, that may be another one in each call; compare what it holds"
+                    .to_owned(),
+            ),
+            false => Ok(()),
         }
     }
 
@@ -257,10 +273,16 @@ impl Cx {
     }
 
     /// An error if a native acts outside of the program, or depends on what is there.
-    pub(crate) fn refuse_outside(&mut self, row: &'static NativeFn) -> Result<(), Raised> {
+    pub(crate) fn refuse_outside(
+        &mut self,
+        row: &'static NativeFn,
+        args: &mut [Value],
+    ) -> Result<(), Raised> {
         if !acts_outside(row) {
             return Ok(());
         }
+        // They are on the stack no longer.
+        self.plain_args(args);
         self.refuse_for(format!(
             "{}() acts outside of the tensors, and a run without the body would not do it; call it outside, \
              or trace without without_host",

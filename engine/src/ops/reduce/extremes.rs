@@ -6,7 +6,6 @@ use super::cuda::{Fold as CudaFold, fold_over, one_or_all};
 use super::{
     Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread,
 };
-use crate::cpu::lane::Scratch;
 use crate::cpu::{reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
 use crate::meaning::{Array, MeaningCx, Scalar, along, best, of_kind, over, picked};
@@ -60,12 +59,10 @@ pub(super) fn run_best(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
     let shape = cx.inputs[0].shape();
     let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
     with_dtype!(cx.inputs[0].dtype(), T => {
-        let Rows { mut data, n, inner } = rows::<T>(&cx.operand(), &dims);
-        let mut scratch = Scratch::default();
-        let data = data.all(&mut scratch);
+        let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         if let [values, indices] = cx.outputs {
             let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
-            scan::best(side == Side::Largest, data, (n, inner), values, indices, cx.part);
+            scan::best(side == Side::Largest, &data, (n, inner), values, indices, cx.part);
         }
     });
     Ok(())
@@ -104,12 +101,10 @@ pub(super) fn run_place(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
     let shape = cx.inputs[0].shape();
     let dims = dims_of(one_dim(cx.op.name, cx.attrs, 0, shape.rank())?, shape);
     with_dtype!(cx.inputs[0].dtype(), T => {
-        let Rows { mut data, n, inner } = rows::<T>(&cx.operand(), &dims);
-        let mut scratch = Scratch::default();
-        let data = data.all(&mut scratch);
+        let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         let indices = cx.outputs[0].as_mut_slice::<i64>();
         let mut values = vec![T::default(); indices.len()];
-        scan::best(side == Side::Largest, data, (n, inner), &mut values, indices, cx.part);
+        scan::best(side == Side::Largest, &data, (n, inner), &mut values, indices, cx.part);
     });
     Ok(())
 }
@@ -131,10 +126,19 @@ pub(super) fn run_over(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
     })
 }
 
-/// The prologue of `max` and `min`: over all elements. Along a dimension, where the place is asked for, each is read twice.
+/// The prologue of `max` and `min`: any over all elements, where each is read once. Along a dimension it is that of `argmax`.
 pub(super) fn prologue_best(cx: &InferCx<'_>) -> Option<DType> {
+    match one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()? {
+        None => super::streamed(cx),
+        Some(_) => prologue_place(cx),
+    }
+}
+
+/// The prologue of `argmax` and `argmin`, which read a line twice: it makes those that stay near.
+pub(super) fn prologue_place(cx: &InferCx<'_>) -> Option<DType> {
     let dim = one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
-    dim.is_none().then(|| cx.dtype(0).computed())
+    let (n, inner) = super::around(cx.shape(0), &dims_of(dim, cx.shape(0)));
+    super::near(n * inner).then(|| cx.dtype(0).computed())
 }
 
 /// Equal extremes share the gradient.

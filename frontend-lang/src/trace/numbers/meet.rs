@@ -58,6 +58,7 @@ impl Cx {
     /// Ends the following of numbers: what is tracked outside of the planted places, among these objects and on the stack, is made plain.
     pub(in crate::trace) fn end_tracking(&mut self, found: Vec<Value>) -> Option<Tracking> {
         let tracking = self.follow.tracking.take()?;
+        tracking.note_left();
         sweep(found, true, &mut |spot, it| {
             let is_left = holds_tracked(it) && !tracking.has_planted(spot);
             is_left.then(|| {
@@ -82,6 +83,12 @@ impl Cx {
         let at = |depth: usize| (len - base > depth).then(|| len - 1 - depth);
         let (Some(top), below, lowest) = (at(0), at(1), at(2)) else { return };
         match (op.unjoined(), below, lowest) {
+            // A number that a tensor is added to is no tensor to write to.
+            (Op::Inplace(_), Some(below), _)
+                if self.is_number_at(below) && !self.is_number_at(top) =>
+            {
+                self.plain_at(below..len);
+            }
             (Op::Binary(op) | Op::Inplace(op), Some(below), _) => {
                 self.track_operands(op, below, top);
             }
@@ -196,6 +203,14 @@ impl Cx {
         }
         self.make_plain(args.iter(), !REPACKS.contains(&row.name));
         None
+    }
+
+    /// A function of the library gets plain numbers for its arguments, and in containers among these.
+    pub(in crate::trace) fn plain_args(&mut self, args: &mut [Value]) {
+        if self.follow.tracking.is_some() {
+            args.iter_mut().for_each(|it| *it = plain_by(it, &bare));
+            self.make_plain(args.iter(), true);
+        }
     }
 
     /// Makes the numbers plain that stand in containers which a function of the library is called with; `is_deep`: also in what these hold.

@@ -47,6 +47,8 @@ pub(crate) struct Tracking {
     pub(super) reads: bool,
     /// Objects in which tracked numbers were left in other places.
     strays: RefCell<Vec<Value>>,
+    /// What the body has left in each of the places.
+    left: RefCell<Vec<Option<Operand>>>,
 }
 
 /// What a followed call has shown about its numbers.
@@ -91,9 +93,9 @@ impl Tracks {
     pub(in crate::trace) fn plant(&self, args: &[Value], refuses_looks: bool) -> Option<Tracking> {
         let (spots, tracked, recorder) = (Vec::new(), Vec::new(), Recorder::new());
         let reads = self.reads.get();
-        let strays = RefCell::default();
+        let (strays, left) = Default::default();
         let mut tracking =
-            Tracking { spots, args: tracked, recorder, refuses_looks, reads, strays };
+            Tracking { spots, args: tracked, recorder, refuses_looks, reads, strays, left };
         for spot in &*self.spots.borrow() {
             let Some(number) = spot.get().filter(|it| kind_of(it).is_some() && !is_tracked(it))
             else {
@@ -114,9 +116,8 @@ impl Tracking {
     /// Puts the plain numbers back, and says what was found. `fed` are the numbers that ops took.
     pub(in crate::trace) fn finish(self, fed: &[Tensor]) -> Found {
         let mut stores = Vec::new();
-        for (at, spot) in self.spots.iter().enumerate() {
-            let Some(now) = spot.get() else { continue };
-            match self.recorder.stored(&now) {
+        for (at, left) in self.left.take().into_iter().enumerate() {
+            match left {
                 // The inputs are the first steps.
                 Some(Operand::Step(step)) if step as usize == at => {}
                 // Also what stood there: another call may find something else in the place.
@@ -127,6 +128,12 @@ impl Tracking {
         self.put_back();
         let (slice, fed, looks) = self.recorder.close(fed);
         Found { spots: self.spots, slice, stores, fed, looks }
+    }
+
+    /// The body has ended; what it has left in the places is noted before numbers are made plain, as such a place may also be a name.
+    pub(super) fn note_left(&self) {
+        let left = |it: &Rc<Spot>| it.get().and_then(|now| self.recorder.stored(&now));
+        self.left.replace(self.spots.iter().map(left).collect());
     }
 
     /// This operation of the cell is about to run.
