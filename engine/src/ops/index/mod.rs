@@ -157,6 +157,7 @@ pub(crate) fn row_starts(
 /// Which element of a tensor each element of an index tensor names along `dim`.
 pub(crate) struct Spread<'a> {
     shape: Shape,
+    /// All of the index tensor, or one line where all are that one.
     index: Elements<'a, i64>,
     index_shape: Shape,
     dim: usize,
@@ -171,7 +172,10 @@ impl<'a> Spread<'a> {
     ) -> Result<Self> {
         let raised = |it: &Shape| if it.rank() == 0 { Shape::from([1]) } else { it.clone() };
         let (shape, index_shape) = (raised(target), raised(index.shape()));
-        Ok(Self { shape, index: indices(op, index)?, index_shape, dim })
+        let mut res = Self { shape, index: Elements::Lent(&[]), index_shape, dim };
+        let line = if res.is_in_lines() { repeated_line(index) } else { None };
+        res.index = line.map_or_else(|| indices(op, index), |it| Ok(Elements::Lent(it)))?;
+        Ok(res)
     }
 
     /// Whether lines of the index tensor name elements of the lines of the tensor, each those of its own.
@@ -188,6 +192,11 @@ impl<'a> Spread<'a> {
         body: impl Fn(usize, &[i64], &mut [T]) + Sync,
     ) {
         let n_lines = self.shape[..self.shape.rank() - 1].iter().product();
+        if self.index.len() < self.index_shape.numel() {
+            let nothing = vec![(); out.len()];
+            let body = |line, _: &[()], out: &mut [T]| body(line, &self.index, out);
+            return pool2d::for_each_plane(n_lines, &nothing, out, body);
+        }
         pool2d::for_each_plane(n_lines, &self.index, out, body);
     }
 
@@ -207,6 +216,16 @@ impl<'a> Spread<'a> {
             at += len;
         });
     }
+}
+
+/// The line along the last dimension that all lines of an index tensor are, if it lies in a row.
+fn repeated_line<'a>(index: &View<'a>) -> Option<&'a [i64]> {
+    let Layout { shape, strides, offset } = index.layout();
+    let (len, step) = (*shape.last()?, *strides.last()?);
+    let mut others = shape.iter().zip(strides).take(shape.rank() - 1);
+    let is_repeated = others.all(|(size, step)| *size == 1 || *step == 0);
+    (index.dtype() == DType::I64 && is_repeated && step == 1)
+        .then(|| index.buffer::<i64>().get(*offset..offset + len))?
 }
 
 /// What index tensors from input `first` on name: the shape that they pick, and for each index into it the place.
