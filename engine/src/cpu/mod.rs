@@ -29,6 +29,7 @@ pub(crate) mod local;
 pub mod machine_memory;
 pub mod max_pool;
 pub mod memory;
+pub(crate) mod mix;
 pub mod moments;
 pub mod number;
 pub mod order;

@@ -18,6 +18,7 @@ mod produce;
 mod scratch;
 mod slots;
 mod small;
+pub(crate) mod straight;
 mod stream;
 mod tiles;
 mod unary;

@@ -13,6 +13,7 @@ use crate::op::indices;
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
 
+pub mod _mix_slices;
 pub(crate) mod cuda;
 pub mod embedding;
 pub mod gather;
@@ -36,6 +37,7 @@ pub mod take_along_dim;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_mix_slices::OP,
     &embedding::OP,
     &gather::OP,
     &index::OP,
@@ -136,21 +138,34 @@ pub(crate) fn row_starts(
     index: &[View<'_>],
     lead: &Leading,
 ) -> Result<Vec<usize>> {
-    let mut starts = Vec::with_capacity(lead.positions.numel());
-    interrupt::pieces(lead.positions.numel()).for_each(|piece| starts.resize(piece.end, 0_usize));
+    let n = lead.positions.numel();
+    let mut starts = Vec::with_capacity(n);
+    if index.is_empty() {
+        interrupt::pieces(n).for_each(|piece| starts.resize(piece.end, 0_usize));
+    }
     for (dim, view) in index.iter().enumerate() {
         let size = shape[dim];
-        let given = indices(op, view)?;
-        let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
-        let all = from.map_or_else(|| Elements::Lent(&given), |it| strided::gather(&given, &it));
-        for piece in interrupt::pieces(starts.len()) {
-            for (start, &at) in starts[piece.clone()].iter_mut().zip(&all[piece]) {
-                *start = *start * size + place(at, size);
+        let mut all = indices(op, view)?;
+        if *view.shape() != lead.positions {
+            let from = Layout::contiguous(view.shape().clone());
+            if let Some(from) = from.broadcast_to(&lead.positions) {
+                all = strided::gather(&all, &from);
+            }
+        }
+        for piece in interrupt::pieces(n) {
+            let Some(all) = all.get(piece.clone()) else { break };
+            if dim == 0 {
+                starts.extend(all.iter().map(|&at| place(at, size)));
+            } else if let Some(starts) = starts.get_mut(piece) {
+                let both = starts.iter_mut().zip(all);
+                both.for_each(|(start, &at)| *start = *start * size + place(at, size));
             }
         }
     }
-    interrupt::pieces(starts.len())
-        .for_each(|piece| starts[piece].iter_mut().for_each(|it| *it *= lead.row));
+    if lead.row != 1 {
+        interrupt::pieces(starts.len())
+            .for_each(|piece| starts[piece].iter_mut().for_each(|it| *it *= lead.row));
+    }
     Ok(starts)
 }
 
