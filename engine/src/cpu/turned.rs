@@ -77,56 +77,18 @@ impl Turned {
                         let start = from.wrapping_add_signed(start);
                         line[..height].copy_from_slice(&src[start..start + height]);
                     }
-                    turn(&mut square);
-                    for (y, square) in square.iter().enumerate().take(height) {
+                    for y in 0..height {
                         let start = (row + y) as isize * self.apart[1] + column as isize;
                         let start = to.wrapping_add_signed(start);
                         assert!(start <= len && width <= len - start, "the target is too short");
                         // SAFETY: it lies in the target; each row of the area is of one band, and no two elements of it share a place.
                         let line = unsafe { dst.part(start..start + width) };
-                        line.copy_from_slice(&square[..width]);
+                        line.iter_mut().zip(&square).for_each(|(slot, it)| *slot = it[y]);
                     }
                 }
             }
         });
     }
-}
-
-/// Rows and columns of a block that fits into registers.
-const BLOCK: usize = 4;
-
-/// Makes rows of columns, block by block: spelled out, so that it is done in registers.
-#[inline(always)]
-fn turn<T: Plain>(square: &mut [[T; SIDE]; SIDE]) {
-    for y in (0..SIDE).step_by(BLOCK) {
-        for x in (0..=y).step_by(BLOCK) {
-            let (lower, upper) = (block(square, y, x), block(square, x, y));
-            put(square, x, y, turned(lower));
-            put(square, y, x, turned(upper));
-        }
-    }
-}
-
-#[inline(always)]
-fn block<T: Plain>(square: &[[T; SIDE]; SIDE], row: usize, column: usize) -> [[T; BLOCK]; BLOCK] {
-    std::array::from_fn(|y| std::array::from_fn(|x| square[row + y][column + x]))
-}
-
-#[inline(always)]
-fn put<T: Plain>(
-    square: &mut [[T; SIDE]; SIDE],
-    row: usize,
-    column: usize,
-    it: [[T; BLOCK]; BLOCK],
-) {
-    for (y, line) in it.iter().enumerate() {
-        square[row + y][column..column + BLOCK].copy_from_slice(line);
-    }
-}
-
-#[inline(always)]
-fn turned<T: Plain>([a, b, c, d]: [[T; BLOCK]; BLOCK]) -> [[T; BLOCK]; BLOCK] {
-    std::array::from_fn(|at| [a[at], b[at], c[at], d[at]])
 }
 
 /// Copies a tensor to one of the same shape and dtype, if its elements lie in another order; false, with nothing done, if not.
