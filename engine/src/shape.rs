@@ -205,6 +205,21 @@ impl Layout {
         true
     }
 
+    /// The same with each element once: dimensions along which they are repeated have a size of 1. `None` where there are none.
+    pub fn without_repeats(&self) -> Option<Self> {
+        let repeats = |(size, stride): (&usize, &isize)| *size > 1 && *stride == 0;
+        if !self.shape.iter().zip(&self.strides).any(repeats) {
+            return None;
+        }
+        let mut res = self.clone();
+        for (size, stride) in res.shape.dims_mut().iter_mut().zip(&self.strides) {
+            if repeats((size, stride)) {
+                *size = 1;
+            }
+        }
+        Some(res)
+    }
+
     /// The order of dimensions in which the elements lie row-major and without gaps, if there is one.
     pub fn dense_order(&self) -> Option<SmallVec<[usize; 4]>> {
         let mut order: SmallVec<[usize; 4]> = (0..self.shape.rank()).collect();

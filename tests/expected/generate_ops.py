@@ -34,7 +34,7 @@ def attr(value):
 
 # Weights that PyTorch treats as constants, and running statistics.
 FROZEN = {"batch_norm": (1, 2), "cross_entropy": (2,), "nll_loss": (2,), "binary_cross_entropy": (2,),
-          "binary_cross_entropy_with_logits": (2, 3)}
+          "binary_cross_entropy_with_logits": (2, 3), "_mix_slices": (2,)}
 
 
 def case(op, run, inputs, attrs=(), grad=True):
@@ -748,6 +748,21 @@ def strided_scatter(size, stride, start):
 for size, stride, start in [((2, 3), (4, 1), 0), ((3, 2), (1, 4), 2), ((4,), (3,), 1), ((2, 2, 2), (1, 6, 2), 1), ((0, 3), (4, 1), 0), ((), (), 7)]:
     case("as_strided_scatter", strided_scatter(size, stride, start), [STRIDED, rand(*size)], [size, stride, start])
 case("as_strided_scatter", lambda x, y: torch.as_strided_scatter(x, y, (3,), (3,), 2), [torch.arange(9), torch.tensor([7, 8, 9])], [(3,), (3,), 2])
+
+
+def mixed(dim):
+    """Slices that are picked along a dimension, weighed and summed."""
+    def run(x, index, weights):
+        sizes = [1] * x.ndim
+        sizes[dim] = -1
+        return sum(x.index_select(dim, places) * w.reshape(sizes) for places, w in zip(index.t(), weights.t()))
+    return run
+
+
+for dim, n, terms in [(0, 3, 2), (1, 5, 2), (2, 6, 2), (-1, 4, 3), (1, 2, 5), (0, 4, 1), (2, 0, 2)]:
+    index = torch.randint(0, X.shape[dim], (n, terms))
+    case("_mix_slices", mixed(dim), [X, index, rand(n, terms)], [dim])
+case("_mix_slices", mixed(0), [V.float(), torch.tensor([[4, 0], [1, 1]], dtype=torch.int32), torch.tensor([[0.25, 0.75], [1.0, 2.0]])], [0])
 
 
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")

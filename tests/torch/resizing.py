@@ -36,3 +36,10 @@ x = values(1, 1, 5, 7)
 for again in (True, False, None):
     layer = nn.Upsample(scale_factor=1.5, mode="bilinear", recompute_scale_factor=again)
     show(f"Upsample, {again}", layer(x))
+
+print("# what is infinite spreads to its neighbours only")
+x = values(1, 1, 5, 7)
+x[0, 0, 2, 3] = math.inf
+for mode in ("bilinear", "bicubic"):
+    show(mode, F.interpolate(x, scale_factor=2, mode=mode).isfinite().sum())
+    show(f"{mode}, smaller", F.interpolate(x, size=(4, 5), mode=mode).isfinite())

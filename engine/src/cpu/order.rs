@@ -2,9 +2,9 @@
 //!
 //! NaN is the largest, and -0.0 equals 0.0. Equal elements keep their order, whatever the number of threads.
 
-use super::interrupt;
 use super::number::Num;
 use super::pool::{self, Shared};
+use super::{interrupt, radix};
 
 /// The key of an element.
 pub fn key<T: Num>(x: T) -> u64 {
@@ -21,18 +21,130 @@ pub fn key<T: Num>(x: T) -> u64 {
     x.to_i64() as u64 ^ SIGN
 }
 
-/// A key, and where its element stands.
-pub type Ranked = (u64, u64);
+/// The key of an element of up to 4 bytes, in as many.
+fn short_key<T: Num>(x: T) -> u32 {
+    const SIGN: u32 = 1 << 31;
+    if T::IS_FLOAT {
+        let x = x.to_f64() as f32;
+        let bits = (x + 0.0).to_bits();
+        let key = bits ^ ((bits as i32 >> 31) as u32 | SIGN);
+        return if x.is_nan() { u32::MAX } else { key };
+    }
+    x.to_i64() as u32 ^ SIGN
+}
+
+/// A key, and where its element stands: in the order of keys, then of places.
+pub trait Ranked: Copy + Ord + Default + Send + Sync {
+    /// Bytes of a key.
+    const KEY_BYTES: usize;
+
+    /// The element at a place; with `turned`, in the order from the last key to the first.
+    fn new<T: Num>(x: T, place: usize, turned: bool) -> Self;
+    fn key(self) -> u64;
+    fn place(self) -> usize;
+}
+
+/// Both in one number: places below 2^32 of elements of up to 4 bytes.
+impl Ranked for u64 {
+    const KEY_BYTES: usize = 4;
+
+    fn new<T: Num>(x: T, place: usize, turned: bool) -> Self {
+        let turn = if turned { u32::MAX } else { 0 };
+        Self::from(short_key(x) ^ turn) << 32 | place as Self
+    }
+
+    fn key(self) -> u64 {
+        self >> 32
+    }
+
+    fn place(self) -> usize {
+        self as u32 as usize
+    }
+}
+
+impl Ranked for (u64, u64) {
+    const KEY_BYTES: usize = 8;
+
+    fn new<T: Num>(x: T, place: usize, turned: bool) -> Self {
+        (key(x) ^ if turned { u64::MAX } else { 0 }, place as u64)
+    }
+
+    fn key(self) -> u64 {
+        self.0
+    }
+
+    fn place(self) -> usize {
+        self.1 as usize
+    }
+}
+
+/// Whether elements of this type, so many, fit into one number with their places.
+fn is_short<T>(n: usize) -> bool {
+    size_of::<T>() <= 4 && u32::try_from(n).is_ok()
+}
 
 /// The keys of a line with their places; turned around for a descending order.
-pub fn ranked<T: Num>(line: impl ExactSizeIterator<Item = T>, descending: bool) -> Vec<Ranked> {
-    let turn = if descending { u64::MAX } else { 0 };
+fn ranked<T: Num, R: Ranked>(line: impl ExactSizeIterator<Item = T>, descending: bool) -> Vec<R> {
     let mut res = Vec::with_capacity(line.len());
-    let mut ranked = line.zip(0..).map(|(x, at)| (key(x) ^ turn, at));
+    let mut ranked = line.zip(0..).map(|(x, at)| R::new(x, at, descending));
     for piece in interrupt::pieces(res.capacity()) {
         res.extend(ranked.by_ref().take(piece.len()));
     }
     res
+}
+
+/// Calls `each(number in the order, place)` for the first `k` elements of a line.
+pub fn for_each_first<T: Num>(
+    line: impl ExactSizeIterator<Item = T>,
+    k: usize,
+    descending: bool,
+    mut each: impl FnMut(usize, usize),
+) {
+    fn found<T: Num, R: Ranked>(
+        line: impl ExactSizeIterator<Item = T>,
+        k: usize,
+        descending: bool,
+    ) -> Vec<R> {
+        if k <= FEW && k < line.len() {
+            return few_first(line, k, descending);
+        }
+        let mut line = ranked(line, descending);
+        first(&mut line, k);
+        line
+    }
+    if is_short::<T>(line.len()) {
+        let line = found::<T, u64>(line, k, descending);
+        (0..).zip(line).for_each(|(at, it)| each(at, it.place()));
+    } else {
+        let line = found::<T, (u64, u64)>(line, k, descending);
+        (0..).zip(line).for_each(|(at, it)| each(at, it.place()));
+    }
+}
+
+/// Calls `each(place, whether it is the first of its value)` for all elements in ascending order. No NaN equals another.
+pub fn for_each_value<T: Num>(
+    line: impl ExactSizeIterator<Item = T>,
+    mut each: impl FnMut(usize, bool),
+) {
+    fn walk<T: Num, R: Ranked>(
+        line: impl ExactSizeIterator<Item = T>,
+        each: &mut impl FnMut(usize, bool),
+    ) {
+        let mut line: Vec<R> = ranked(line, false);
+        radix::sort(&mut line);
+        let nan = u64::MAX >> (64 - 8 * R::KEY_BYTES);
+        let mut last = None;
+        for it in line {
+            let is_nan = T::IS_FLOAT && it.key() == nan;
+            each(it.place(), is_nan || last != Some(it.key()));
+            last = Some(it.key());
+        }
+    }
+    if is_short::<T>(line.len()) {
+        walk::<T, u64>(line, &mut each);
+    } else {
+        walk::<T, (u64, u64)>(line, &mut each);
+    }
 }
 
 /// Which lines of a row-major block `[outer, n, inner]` are sorted, and how.
@@ -59,23 +171,11 @@ impl Lines {
                 let (block, column) = (line / inner, line % inner);
                 let start = block * n * inner + column;
                 let elements = (0..n).map(|at| x[start + at * inner]);
-                let line = match k {
-                    _ if k <= FEW && k < n => few_first(elements, k, descending),
-                    _ => {
-                        let mut line = ranked(elements, descending);
-                        if k < n {
-                            first(&mut line, k)
-                        } else {
-                            sort(&mut line)
-                        }
-                        line
-                    }
-                };
-                for at in interrupt::pieces(line.len()).flatten() {
+                for_each_first(elements, k, descending, |at, place| {
                     let to = (block * k + at) * inner + column;
                     // SAFETY: each line is given once, and there are `k` places for each.
-                    unsafe { slots.get().add(to).write(line[at].1 as i64) };
-                }
+                    unsafe { slots.get().add(to).write(place as i64) };
+                });
             }
         });
     }
@@ -83,92 +183,69 @@ impl Lines {
     /// The elements that [`Lines::places`] names.
     pub fn pick<T: Copy>(self, x: &[T], places: &[i64], out: &mut [T]) {
         let Self { n, inner, k, .. } = self;
-        for at in interrupt::pieces(out.len()).flatten() {
-            out[at] = x[(at / (k * inner) * n + places[at] as usize) * inner + at % inner];
-        }
-    }
-}
-
-/// Runs of this length are sorted on their own, then merged.
-const RUN: usize = 1 << 14;
-
-/// Sorts by key, then by place.
-pub fn sort(line: &mut Vec<Ranked>) {
-    if line.len() <= RUN {
-        return line.sort_unstable();
-    }
-    let len = line.len();
-    let slots = Shared(line.as_mut_ptr());
-    pool::for_each_chunk(len.div_ceil(RUN), &|chunk| {
-        // SAFETY: each run is sorted by one chunk.
-        unsafe { slots.part(chunk * RUN..((chunk + 1) * RUN).min(len)) }.sort_unstable();
-    });
-    let mut spare = vec![(0, 0); len];
-    let mut width = RUN;
-    while width < len {
-        let slots = Shared(spare.as_mut_ptr());
-        let from = &*line;
-        pool::for_each_chunk(len.div_ceil(2 * width), &|chunk| {
-            let start = chunk * 2 * width;
-            let (middle, end) = ((start + width).min(len), (start + 2 * width).min(len));
-            // SAFETY: each pair of runs is merged by one chunk.
-            merge(&from[start..middle], &from[middle..end], unsafe { slots.part(start..end) });
-        });
-        std::mem::swap(line, &mut spare);
-        width *= 2;
-    }
-}
-
-fn merge<'a>(mut a: &'a [Ranked], mut b: &'a [Ranked], out: &mut [Ranked]) {
-    for (at, slot) in out.iter_mut().enumerate() {
-        if at % RUN == 0 && interrupt::ends_here() {
+        if n * inner * k == 0 {
             return;
         }
-        let from_a = match (a.first(), b.first()) {
-            (Some(x), Some(y)) => x <= y,
-            (first, _) => first.is_some(),
-        };
-        let side = if from_a { &mut a } else { &mut b };
-        if let Some((first, rest)) = side.split_first() {
-            (*slot, *side) = (*first, rest);
+        let block = k * inner;
+        let blocks = out.chunks_exact_mut(block).zip(places.chunks_exact(block));
+        for ((out, places), x) in blocks.zip(x.chunks_exact(n * inner)) {
+            // Elements of a row come from as many lines.
+            for rows in interrupt::pieces_of(k, inner) {
+                let piece = rows.start * inner..rows.end * inner;
+                let (out, places) = (&mut out[piece.clone()], &places[piece]);
+                if inner == 1 {
+                    out.iter_mut().zip(places).for_each(|(slot, &at)| *slot = x[at as usize]);
+                    continue;
+                }
+                for (out, places) in out.chunks_exact_mut(inner).zip(places.chunks_exact(inner)) {
+                    let columns = out.iter_mut().zip(places).enumerate();
+                    columns.for_each(|(at, (slot, row))| *slot = x[*row as usize * inner + at]);
+                }
+            }
         }
     }
 }
 
 /// Sorts the first `k` by key, then by place; what follows them is dropped.
-pub fn first(line: &mut Vec<Ranked>, k: usize) {
-    if k > 0 && k < line.len() {
+fn first<R: Ranked>(line: &mut Vec<R>, k: usize) {
+    if k.saturating_mul(SHARE) >= line.len() {
+        radix::sort(line);
+        return line.truncate(k);
+    }
+    if k > 0 {
         line.select_nth_unstable(k - 1);
     }
     line.truncate(k);
     line.sort_unstable();
 }
 
+/// Where fewer than one of so many elements are wanted, they are selected before they are sorted.
+const SHARE: usize = 4;
+
 /// Up to so many first elements are kept in order while a line is walked.
 const FEW: usize = 32;
 
 /// As [`ranked`] and [`first`] of few: most elements are behind the last of those that were found, and nothing else is asked of them.
-fn few_first<T: Num>(
+fn few_first<T: Num, R: Ranked>(
     line: impl ExactSizeIterator<Item = T>,
     k: usize,
     descending: bool,
-) -> Vec<Ranked> {
-    let turn = if descending { u64::MAX } else { 0 };
-    let mut found: Vec<Ranked> = Vec::with_capacity(k + 1);
+) -> Vec<R> {
+    let mut found: Vec<R> = Vec::with_capacity(k + 1);
     let mut worst = u64::MAX;
     let mut elements = line;
     for piece in interrupt::pieces(elements.len()) {
         for at in piece {
             let Some(x) = elements.next() else { break };
-            let (key, at) = (key(x) ^ turn, at as u64);
+            let it = R::new(x, at, descending);
             // The first `k` come in whatever they are.
-            if key >= worst && found.len() == k {
+            if it.key() >= worst && found.len() == k {
                 continue;
             }
-            let place = found.partition_point(|it| it.0 <= key);
-            found.insert(place, (key, at));
+            let place = found.partition_point(|before| before.key() <= it.key());
+            found.insert(place, it);
             found.truncate(k);
-            worst = found[found.len() - 1].0;
+            worst = found[found.len() - 1].key();
         }
     }
     found
@@ -188,9 +265,13 @@ mod tests {
         ];
         for line in &lines {
             for (k, descending) in [(1, false), (7, true), (32, false), (32, true)] {
-                let mut want = ranked(line.iter().copied(), descending);
+                let mut want: Vec<(u64, u64)> = ranked(line.iter().copied(), descending);
                 first(&mut want, k);
-                assert_eq!(few_first(line.iter().copied(), k, descending), want);
+                assert_eq!(few_first::<_, (u64, u64)>(line.iter().copied(), k, descending), want);
+                let places: Vec<_> = want.iter().map(|it| it.place()).collect();
+                let short = line.iter().map(|it| *it as f32);
+                let short: Vec<u64> = few_first(short, k, descending);
+                assert!(short.iter().map(|it| it.place()).eq(places));
             }
         }
     }
@@ -201,19 +282,13 @@ mod tests {
             [f64::NEG_INFINITY, -1.5, -f64::MIN_POSITIVE, 0.0, 1e-300, 2.0, f64::INFINITY];
         assert!(ordered.windows(2).all(|it| key(it[0]) < key(it[1])));
         assert_eq!(key(0.0_f32), key(-0.0_f32));
+        assert!(ordered.map(|it| short_key(it as f32)).is_sorted());
+        assert_eq!(short_key(0.0_f32), short_key(-0.0_f32));
+        assert!(short_key(f32::NAN) > short_key(f32::INFINITY));
+        assert!(short_key(-3_i32) < short_key(-2_i32) && short_key(0_u8) < short_key(255_u8));
         assert!(key(f32::NAN) > key(f32::INFINITY) && key(f32::NAN) == key(-f32::NAN));
         assert!(
             key(-3_i32) < key(-2_i32) && key(i64::MIN) < key(i64::MAX) && key(0_u8) < key(255_u8)
         );
-    }
-
-    #[test]
-    fn long_lines_are_sorted_and_stable() {
-        let line: Vec<i64> = (0..100_000_i64).map(|it| it * 7919 % 1013).collect();
-        let mut want: Vec<usize> = (0..line.len()).collect();
-        want.sort_by_key(|&at| line[at]);
-        let mut got = ranked(line.iter().copied(), false);
-        sort(&mut got);
-        assert!(got.iter().zip(&want).all(|(it, &at)| it.1 as usize == at));
     }
 }

@@ -114,6 +114,7 @@ fn copy_run<T: Plain>(
     match (s_step, d_step) {
         (1, 1) => copy_dense(&src[s..s + len], &mut dst[d..d + len]),
         (0, 1) => dst[d..d + len].fill(src[s]),
+        (-1, 1) if len > 0 => copy_reversed(&src[s + 1 - len..=s], &mut dst[d..d + len]),
         _ => {
             let (mut s, mut d) = (s as isize, d as isize);
             for _ in 0..len {
@@ -123,6 +124,12 @@ fn copy_run<T: Plain>(
             }
         }
     }
+}
+
+/// Copies elements that lie in a row, the last first.
+#[inline(always)]
+pub(crate) fn copy_reversed<T: Copy>(src: &[T], dst: &mut [T]) {
+    dst.iter_mut().zip(src.iter().rev()).for_each(|(slot, it)| *slot = *it);
 }
 
 /// Bytes of a page, and of the stretches that are copied one by one where reads follow writes in it.
@@ -180,6 +187,7 @@ pub fn gather<T: Plain>(src: &[T], from: &Layout) -> Elements<'static, T> {
             match step {
                 1 => here.copy_from_slice(&src[start..start + len]),
                 0 => here.fill(src[start]),
+                -1 if len > 0 => copy_reversed(&src[start + 1 - len..=start], here),
                 _ => {
                     let places = (0..len as isize).map(|it| (start as isize + it * step) as usize);
                     here.iter_mut().zip(places).for_each(|(slot, at)| *slot = src[at]);

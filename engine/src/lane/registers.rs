@@ -1,12 +1,12 @@
-//! From lane operations to instructions: what is needed, in order, each result in a slot that is free. A product that one sum or
-//! difference needs is computed with it.
+//! From lane operations to instructions: what is needed, in order, each result in a slot that is free. A function of two arguments
+//! that one other needs is computed with it where there is a kernel of both.
 
 use super::ssa::{Node, Ssa};
 use crate::cpu::features::Isa;
 use crate::cpu::lane::machine::{Code, Instr, Splat, SplatValue};
 use crate::cpu::lane::{
-    Kern, Lane, Mem, WithProduct, binary, convert, flag, select, select_compare, truth, unary,
-    with_product, wrap,
+    Joined, Kern, Lane, Mem, binary, convert, flag, joined, select, select_compare, truth, unary,
+    wrap,
 };
 use crate::dtype::Number;
 use crate::expr::BinOp;
@@ -18,7 +18,7 @@ pub(super) fn assign(isa: Isa, ssa: &Ssa) -> Option<Code> {
         isa,
         ssa,
         last_use: ssa.last_uses(),
-        products: vec![None; ssa.nodes.len()],
+        joined: vec![None; ssa.nodes.len()],
         place: vec![None; ssa.nodes.len()],
         free: Vec::new(),
         n_slots: 0,
@@ -27,7 +27,7 @@ pub(super) fn assign(isa: Isa, ssa: &Ssa) -> Option<Code> {
         instrs: Vec::new(),
         splats: Vec::new(),
     };
-    cx.join_products();
+    cx.join();
     for node in 0..ssa.nodes.len() {
         if cx.last_use[node].is_some() {
             cx.place_node(node)?;
@@ -44,8 +44,8 @@ struct Assignment<'a> {
     ssa: &'a Ssa,
     /// As [`Ssa::last_uses`] says.
     last_use: Vec<Option<usize>>,
-    /// For a sum or difference that computes a product itself what that is, with the operands of its kernel.
-    products: Vec<Option<(WithProduct, [u32; 4])>>,
+    /// For a function that computes an argument itself what that is, with the operands of its kernel.
+    joined: Vec<Option<(Joined, [u32; 4])>>,
     place: Vec<Option<u16>>,
     free: Vec<u16>,
     n_slots: usize,
@@ -69,9 +69,9 @@ impl Assignment<'_> {
             }
             Node::Param(lane, param) => self.splat(idx, lane, SplatValue::Param(param))?,
             node => {
-                let (kern, (list, n)) = match (self.products[idx], node) {
+                let (kern, (list, n)) = match (self.joined[idx], node) {
                     (Some((what, list)), Node::Binary(_, lane, ..)) => {
-                        (with_product(what, lane, self.isa)?, (list, 3))
+                        (joined(what, lane, self.isa)?, (list, 3))
                     }
                     _ => (self.kern(node)?, node.operands()),
                 };
@@ -93,8 +93,8 @@ impl Assignment<'_> {
         Some(())
     }
 
-    /// Finds products that are needed by one sum or difference alone: no instruction of their own computes them.
-    fn join_products(&mut self) {
+    /// Finds what is needed by one other function alone, and computed with it: no instruction of its own computes it.
+    fn join(&mut self) {
         let nodes = &self.ssa.nodes;
         let mut uses = vec![0; nodes.len()];
         self.ssa.outputs.iter().for_each(|it| uses[it.0 as usize] += 1);
@@ -103,32 +103,38 @@ impl Assignment<'_> {
             list[..n].iter().for_each(|&it| uses[it as usize] += 1);
         }
         for idx in 0..nodes.len() {
-            let Node::Binary(op @ (BinOp::Add | BinOp::Sub), lane, x, y) = nodes[idx] else {
+            let Node::Binary(op, lane, x, y) = nodes[idx] else { continue };
+            if self.last_use[idx].is_none() || lane == Lane::I64 {
+                continue;
+            }
+            let found = |(inner, argument, z, what): (BinOp, u32, u32, Joined)| {
+                let Node::Binary(it, of, a, b) = nodes[argument as usize] else { return None };
+                let is_free =
+                    uses[argument as usize] == 1 && self.joined[argument as usize].is_none();
+                let joins = it == inner && of == lane && is_free && !self.stays(inner, [a, b]);
+                joins.then_some((argument, what, [z, a, b, 0]))
+            };
+            let Some((inner, what, list)) = pairs(op, x, y).into_iter().flatten().find_map(found)
+            else {
                 continue;
             };
-            let is_needed = self.last_use[idx].is_some() && lane != Lane::I64;
-            let product = |of: u32| match nodes[of as usize] {
-                Node::Binary(BinOp::Mul, it, a, b) if it == lane && uses[of as usize] == 1 => {
-                    // What is the same in every tile is computed once.
-                    let is_number = self.may_be_number(a) && self.may_be_number(b);
-                    (is_needed && !is_number).then_some([a, b])
-                }
-                _ => None,
-            };
-            let (what, mul, z, [a, b]) = match (op, product(x), product(y)) {
-                (BinOp::Add, Some(of), _) => (WithProduct::Add, x, y, of),
-                (BinOp::Add, None, Some(of)) => (WithProduct::AddTo, y, x, of),
-                (_, Some(of), _) => (WithProduct::Sub, x, y, of),
-                (_, None, Some(of)) => (WithProduct::SubFrom, y, x, of),
-                (_, None, None) => continue,
-            };
-            self.products[idx] = Some((what, [z, a, b, 0]));
-            self.last_use[mul as usize] = None;
-            for operand in [a, b] {
-                let last = &mut self.last_use[operand as usize];
+            self.joined[idx] = Some((what, list));
+            self.last_use[inner as usize] = None;
+            for operand in &list[1..3] {
+                let last = &mut self.last_use[*operand as usize];
                 *last = Some(last.unwrap_or(0).max(idx));
             }
         }
+    }
+
+    /// Whether the arguments may be the same in every tile, where what comes of them is computed once. A sum has to be of something
+    /// computed, since all inputs of one may be the same along a line.
+    fn stays(&self, op: BinOp, arguments: [u32; 2]) -> bool {
+        let may_stay = |it: &u32| {
+            let is_input = matches!(self.ssa.nodes[*it as usize], Node::Input(_));
+            self.may_be_number(*it) || op == BinOp::Add && is_input
+        };
+        arguments.iter().all(may_stay)
     }
 
     /// Whether a node may be a number that all elements have.
@@ -207,6 +213,19 @@ impl Assignment<'_> {
             }
         }
         Some(())
+    }
+}
+
+/// Which function with which argument may be computed in one pass, best first: the function of that argument, the argument, the other
+/// one, and what both are together.
+fn pairs(op: BinOp, x: u32, y: u32) -> [Option<(BinOp, u32, u32, Joined)>; 2] {
+    let (product, sum) = (BinOp::Mul, BinOp::Add);
+    match op {
+        BinOp::Add => [Some((product, x, y, Joined::Add)), Some((product, y, x, Joined::AddTo))],
+        BinOp::Sub => [Some((product, x, y, Joined::Sub)), Some((product, y, x, Joined::SubFrom))],
+        BinOp::Mul => [Some((sum, x, y, Joined::TimesSum)), Some((sum, y, x, Joined::TimesSum))],
+        BinOp::Min => [Some((BinOp::Max, y, x, Joined::Limit)), None],
+        _ => [None, None],
     }
 }
 

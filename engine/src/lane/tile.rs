@@ -4,7 +4,7 @@ use smallvec::SmallVec;
 
 use super::{Program, Source};
 use crate::cpu::lane::machine::{self, RunError};
-use crate::cpu::lane::{Finish, Part, Producer};
+use crate::cpu::lane::{Finish, Part, Producer, straight};
 use crate::cpu::view::OutView;
 use crate::cpu::{interrupt, turned};
 use crate::dtype::Number;
@@ -23,7 +23,7 @@ pub fn run(
 ) -> Result<()> {
     if let ([Source::View(input)], [output]) = (inputs, &mut *outputs)
         && program.is_copy()
-        && turned::copy(input, output)
+        && (turned::copy(input, output) || straight::copy(input, output))
     {
         return if interrupt::take() { Err(Error::Interrupted) } else { Ok(()) };
     }

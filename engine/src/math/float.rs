@@ -60,16 +60,16 @@ pub(crate) fn recip<F: Float>(x: F) -> F {
     F::plain(1.0) / x
 }
 
-/// The lesser; NaN if either is.
+/// The lesser; NaN if either is. Processors have one instruction for the inner choice.
 #[inline(always)]
 pub(crate) fn min<F: Float>(x: F, y: F) -> F {
-    F::select(x.less(y) | is_nan(x), x, y)
+    F::select(is_nan(x), x, F::select(x.less(y), x, y))
 }
 
 /// The greater; NaN if either is.
 #[inline(always)]
 pub(crate) fn max<F: Float>(x: F, y: F) -> F {
-    F::select(y.less(x) | is_nan(x), x, y)
+    F::select(is_nan(x), x, F::select(y.less(x), x, y))
 }
 
 /// Quotient rounded down; the reasoning is that of CPython's `float_divmod`.

@@ -115,7 +115,10 @@ impl<'a> AdmitCx<'a> {
         refused: impl Fn(i64) -> Error,
     ) -> Result<()> {
         self.elements(idx, |it| {
-            let all = indices(self.op.name, it)?;
+            // What is repeated is asked once.
+            let once = it.layout().without_repeats();
+            let once = once.as_ref().and_then(|layout| it.with_layout(layout));
+            let all = indices(self.op.name, once.as_ref().unwrap_or(it))?;
             let mut pieces = interrupt::pieces(all.len());
             pieces.try_for_each(|it| {
                 // All of a piece are asked at once: hardly ever does one not fit.

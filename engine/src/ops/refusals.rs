@@ -12,6 +12,7 @@ use crate::{Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, ops};
 
 /// The rows that refuse elements.
 const REFUSING: &[&str] = &[
+    "_mix_slices",
     "bernoulli",
     "binary_cross_entropy",
     "bincount",

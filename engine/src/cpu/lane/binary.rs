@@ -16,9 +16,10 @@ pub(crate) fn binary(op: BinOp, lane: Lane, isa: Isa) -> Option<Kern> {
     }
 }
 
-/// What is done with a product of floats and a third number `z`: it is rounded, and so is what comes of it, as by two kernels.
+/// Two functions of two arguments each, one of what the other gives, in one pass: what the first gives is rounded, and so is what comes of
+/// it, as by two kernels.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum WithProduct {
+pub(crate) enum Joined {
     /// `a * b + z`
     Add,
     /// `z + a * b`
@@ -27,17 +28,23 @@ pub(crate) enum WithProduct {
     Sub,
     /// `z - a * b`
     SubFrom,
+    /// `z * (a + b)`
+    TimesSum,
+    /// `min(z, max(a, b))`
+    Limit,
 }
 
-/// The kernel of that, whose operands are `z`, `a` and `b`; `None` for whole numbers.
-pub(crate) fn with_product(what: WithProduct, lane: Lane, isa: Isa) -> Option<Kern> {
+/// The kernel of that, whose operands are `z`, `a` and `b`; `None` where there is none for lanes of a type.
+pub(crate) fn joined(what: Joined, lane: Lane, isa: Isa) -> Option<Kern> {
     macro_rules! of {
         ($t:ty) => {
             match what {
-                WithProduct::Add => lanes!(all isa, $t, |z, a, b| a * b + z),
-                WithProduct::AddTo => lanes!(all isa, $t, |z, a, b| z + a * b),
-                WithProduct::Sub => lanes!(all isa, $t, |z, a, b| a * b - z),
-                WithProduct::SubFrom => lanes!(all isa, $t, |z, a, b| z - a * b),
+                Joined::Add => lanes!(all isa, $t, |z, a, b| a * b + z),
+                Joined::AddTo => lanes!(all isa, $t, |z, a, b| z + a * b),
+                Joined::Sub => lanes!(all isa, $t, |z, a, b| a * b - z),
+                Joined::SubFrom => lanes!(all isa, $t, |z, a, b| z - a * b),
+                Joined::TimesSum => lanes!(all isa, $t, |z, a, b| z * (a + b)),
+                Joined::Limit => lanes!(all isa, $t, |z, a, b| float::min(z, float::max(a, b))),
             }
         };
     }

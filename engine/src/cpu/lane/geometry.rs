@@ -108,6 +108,11 @@ impl Geometry {
         self.strides_of(row).last() == Some(&0)
     }
 
+    /// Whether elements of an input lie side by side along the last dimension.
+    pub(super) fn is_in_row(&self, row: usize) -> bool {
+        self.strides_of(row).last() == Some(&1)
+    }
+
     fn strides_of(&self, row: usize) -> &[isize] {
         let rank = self.dims.len();
         &self.strides[row * rank..(row + 1) * rank]
@@ -117,7 +122,7 @@ impl Geometry {
     #[inline]
     pub(super) fn side_by_side(&self, row: usize, start: usize, n: usize) -> Option<isize> {
         let inner = self.line();
-        if self.strides_of(row).last() != Some(&1) || start % inner + n > inner {
+        if !self.is_in_row(row) || start % inner + n > inner {
             return None;
         }
         Some(self.offset(row, start))

@@ -18,11 +18,12 @@ mod produce;
 mod scratch;
 mod slots;
 mod small;
+pub(crate) mod straight;
 mod stream;
 mod tiles;
 mod unary;
 
-pub(crate) use binary::{WithProduct, binary, select, select_compare, with_product};
+pub(crate) use binary::{Joined, binary, joined, select, select_compare};
 pub(crate) use convert::{Mem, cast, cast_into, convert, flag, truth, wrap};
 pub(crate) use finish::Finish;
 pub use finish::Part;

@@ -11,7 +11,7 @@ use crate::dtype::Number;
 use crate::{Layout, Shape};
 
 /// Elements along the last dimension from which on it pays to end tiles where it ends.
-const LONG: usize = 128;
+pub(super) const LONG: usize = 128;
 
 /// An input, ready to be read.
 #[derive(Clone, Copy)]

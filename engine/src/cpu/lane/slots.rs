@@ -1,7 +1,7 @@
 //! Slots of the tile machine: what is brought into them, and single elements.
 
 use super::geometry::Geometry;
-use super::machine::TILE;
+use crate::cpu::strided::copy_reversed;
 use crate::dtype::Width;
 
 /// # Safety
@@ -19,13 +19,12 @@ pub(super) unsafe fn read_bits(ptr: *const u8, width: Width) -> u64 {
     }
 }
 
-/// Writes `n` (at most a tile) equal elements to a slot.
+/// Writes `n` equal elements to a slot.
 ///
 /// # Safety
-/// A slot of this thread begins at `slot`.
+/// A slot of this thread begins at `slot` and holds as many.
 pub(super) unsafe fn fill(slot: *mut u8, bits: u64, width: Width, n: usize) {
-    let n = n.min(TILE);
-    // SAFETY: a slot holds a tile of elements of every size in use, 64-byte aligned.
+    // SAFETY: a slot is 64-byte aligned; the rest is promised by the caller.
     unsafe {
         match width {
             Width::W1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
@@ -40,7 +39,7 @@ pub(super) unsafe fn fill(slot: *mut u8, bits: u64, width: Width, n: usize) {
 /// Writes elements `start..start + n` of a strided operand to a slot.
 ///
 /// # Safety
-/// A slot of this thread begins at `slot`; the geometry addresses elements of the operand that begins at `base`.
+/// A slot of this thread begins at `slot` and holds `n` elements; the geometry addresses elements of the operand that begins at `base`.
 pub(super) unsafe fn gather(
     slot: *mut u8,
     base: *const u8,
@@ -50,8 +49,7 @@ pub(super) unsafe fn gather(
     start: usize,
     n: usize,
 ) {
-    debug_assert!(n <= TILE);
-    // SAFETY: the slot holds a tile; the rest is promised by the caller.
+    // SAFETY: promised by the caller.
     unsafe {
         match width {
             Width::W1 => gather_as::<u8>(slot, base, geometry, row, start, n),
@@ -79,6 +77,10 @@ unsafe fn gather_as<T: Copy>(
         match step {
             0 => std::slice::from_raw_parts_mut(dst, len).fill(*src),
             1 => std::ptr::copy_nonoverlapping(src, dst, len),
+            -1 if len > 0 => copy_reversed(
+                std::slice::from_raw_parts(src.sub(len - 1), len),
+                std::slice::from_raw_parts_mut(dst, len),
+            ),
             _ => (0..len).for_each(|it| *dst.add(it) = *src.offset(it as isize * step)),
         }
     });

@@ -3,9 +3,10 @@
 use smallvec::SmallVec;
 
 use super::faults::Faults;
-use super::geometry::{Access, Block, Geometry};
+use super::geometry::{Access, Block};
 use super::loops::Loop;
 use super::machine::{CHUNK, Instr, Run, Splat, SplatValue, TILE, execute};
+use super::operands::LONG;
 use super::scratch::with_scratch;
 use super::slots::{fill, gather, read_bits};
 use super::{Mem, stream};
@@ -14,6 +15,8 @@ use crate::math::Fault;
 
 /// Elements of a tile when nothing is kept in slots.
 const WIDE_TILE: usize = 1 << 16;
+/// Bytes of slots that the first-level cache holds beside what is read and made.
+const IN_CACHE: usize = 16 << 10;
 
 /// Registers whose addresses lie on the stack; a vector of them would be moved when it is made.
 const FEW: usize = 32;
@@ -62,14 +65,27 @@ impl Run<'_> {
         let streams = first.is_null() && self.streams(block);
         let streamed = if streams { self.outputs.len() } else { 0 };
         let n_slots = self.code.n_slots + staged + streamed;
-        let tile = if n_slots == 0 { WIDE_TILE } else { TILE };
+        let tile = self.tile(n_slots);
         // SAFETY: there is room for all slots; the rest is promised by the caller.
         let run = |scratch| unsafe { self.tiles(block, first, tile, scratch, streams) };
-        let fault = with_scratch(n_slots * TILE * self.code.width, run);
+        let fault = with_scratch(n_slots * tile * self.code.width, run);
         if streams {
             stream::finish();
         }
         fault
+    }
+
+    /// Elements of a tile, of which so many slots hold one each: larger where few are in use, as each step on a tile has a cost of its own.
+    fn tile(&self, n_slots: usize) -> usize {
+        if n_slots == 0 {
+            return WIDE_TILE;
+        }
+        // What is the same along a line is brought for each line, as much as a tile takes.
+        if self.operands.iter().any(|it| matches!(it.access, Access::Along(_))) {
+            return TILE;
+        }
+        let room = IN_CACHE / (n_slots * self.code.width);
+        [4 * TILE, 2 * TILE].into_iter().find(|it| *it <= room).unwrap_or(TILE)
     }
 
     /// # Safety
@@ -83,6 +99,7 @@ impl Run<'_> {
         streams: bool,
     ) -> Option<Fault> {
         let line = self.line();
+        let slot_bytes = tile * self.code.width;
         let tile = line.map_or(tile, |line| even(line, tile));
         let mut fault = None;
         let (mut few, mut many) = ([std::ptr::null_mut(); FEW], Vec::new());
@@ -93,7 +110,7 @@ impl Run<'_> {
                 &mut many
             }
         };
-        self.point(regs, scratch, streams);
+        self.point(regs, (scratch, slot_bytes), streams);
         let filled = tile.min(block.len);
         // SAFETY: slots hold a tile.
         unsafe { self.fill_slots(regs, filled) };
@@ -161,10 +178,9 @@ impl Run<'_> {
         fault
     }
 
-    /// Points registers to slots in `scratch`, which holds all and one for each input that is not read where it lies and each output that
+    /// Points registers to slots of so many bytes in `scratch`, which holds all and one for each input that is not read where it lies and each output that
     /// is streamed, and to the first elements of what is read or made where it lies.
-    fn point(&self, regs: &mut [*mut u8], scratch: *mut u8, streams: bool) {
-        let slot_bytes = TILE * self.code.width;
+    fn point(&self, regs: &mut [*mut u8], (scratch, slot_bytes): (*mut u8, usize), streams: bool) {
         let (inputs, others) = regs.split_at_mut(self.operands.len());
         let (outputs, slots) = others.split_at_mut(self.outputs.len());
         let mut place = scratch;
@@ -268,10 +284,19 @@ impl Run<'_> {
         same
     }
 
-    /// Elements of a line, where inputs are the same all along one.
+    /// Elements of a line, where tiles end with it: inputs are the same all along one, or lie in a row there, so that they are read where
+    /// they lie.
     fn line(&self) -> Option<usize> {
+        let geometry = self.geometry.as_ref()?;
         let has_same = self.operands.iter().any(|it| matches!(it.access, Access::Along(_)));
-        self.geometry.as_ref().filter(|_| has_same).map(Geometry::line)
+        let in_rows = || {
+            self.operands.iter().all(|it| match it.access {
+                Access::Strided(row) => geometry.is_in_row(row),
+                _ => true,
+            })
+        };
+        let ends = has_same || geometry.line() >= LONG && in_rows();
+        ends.then(|| geometry.line())
     }
 
     /// Writes what is the same along the line that element `at` is of to the first `n` elements of its slot.

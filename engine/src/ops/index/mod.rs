@@ -13,6 +13,7 @@ use crate::op::indices;
 use crate::shape::resolve_dim;
 use crate::{Attr, DType, Error, Layout, Result, Shape, Tensor, apply_one};
 
+pub mod _mix_slices;
 pub(crate) mod cuda;
 pub mod embedding;
 pub mod gather;
@@ -36,6 +37,7 @@ pub mod take_along_dim;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_mix_slices::OP,
     &embedding::OP,
     &gather::OP,
     &index::OP,
@@ -136,27 +138,41 @@ pub(crate) fn row_starts(
     index: &[View<'_>],
     lead: &Leading,
 ) -> Result<Vec<usize>> {
-    let mut starts = Vec::with_capacity(lead.positions.numel());
-    interrupt::pieces(lead.positions.numel()).for_each(|piece| starts.resize(piece.end, 0_usize));
+    let n = lead.positions.numel();
+    let mut starts = Vec::with_capacity(n);
+    if index.is_empty() {
+        interrupt::pieces(n).for_each(|piece| starts.resize(piece.end, 0_usize));
+    }
     for (dim, view) in index.iter().enumerate() {
         let size = shape[dim];
-        let given = indices(op, view)?;
-        let from = Layout::contiguous(view.shape().clone()).broadcast_to(&lead.positions);
-        let all = from.map_or_else(|| Elements::Lent(&given), |it| strided::gather(&given, &it));
-        for piece in interrupt::pieces(starts.len()) {
-            for (start, &at) in starts[piece.clone()].iter_mut().zip(&all[piece]) {
-                *start = *start * size + place(at, size);
+        let mut all = indices(op, view)?;
+        if *view.shape() != lead.positions {
+            let from = Layout::contiguous(view.shape().clone());
+            if let Some(from) = from.broadcast_to(&lead.positions) {
+                all = strided::gather(&all, &from);
+            }
+        }
+        for piece in interrupt::pieces(n) {
+            let Some(all) = all.get(piece.clone()) else { break };
+            if dim == 0 {
+                starts.extend(all.iter().map(|&at| place(at, size)));
+            } else if let Some(starts) = starts.get_mut(piece) {
+                let both = starts.iter_mut().zip(all);
+                both.for_each(|(start, &at)| *start = *start * size + place(at, size));
             }
         }
     }
-    interrupt::pieces(starts.len())
-        .for_each(|piece| starts[piece].iter_mut().for_each(|it| *it *= lead.row));
+    if lead.row != 1 {
+        interrupt::pieces(starts.len())
+            .for_each(|piece| starts[piece].iter_mut().for_each(|it| *it *= lead.row));
+    }
     Ok(starts)
 }
 
 /// Which element of a tensor each element of an index tensor names along `dim`.
 pub(crate) struct Spread<'a> {
     shape: Shape,
+    /// All of the index tensor, or one line where all are that one.
     index: Elements<'a, i64>,
     index_shape: Shape,
     dim: usize,
@@ -171,7 +187,10 @@ impl<'a> Spread<'a> {
     ) -> Result<Self> {
         let raised = |it: &Shape| if it.rank() == 0 { Shape::from([1]) } else { it.clone() };
         let (shape, index_shape) = (raised(target), raised(index.shape()));
-        Ok(Self { shape, index: indices(op, index)?, index_shape, dim })
+        let mut res = Self { shape, index: Elements::Lent(&[]), index_shape, dim };
+        let line = if res.is_in_lines() { repeated_line(index) } else { None };
+        res.index = line.map_or_else(|| indices(op, index), |it| Ok(Elements::Lent(it)))?;
+        Ok(res)
     }
 
     /// Whether lines of the index tensor name elements of the lines of the tensor, each those of its own.
@@ -188,6 +207,11 @@ impl<'a> Spread<'a> {
         body: impl Fn(usize, &[i64], &mut [T]) + Sync,
     ) {
         let n_lines = self.shape[..self.shape.rank() - 1].iter().product();
+        if self.index.len() < self.index_shape.numel() {
+            let nothing = vec![(); out.len()];
+            let body = |line, _: &[()], out: &mut [T]| body(line, &self.index, out);
+            return pool2d::for_each_plane(n_lines, &nothing, out, body);
+        }
         pool2d::for_each_plane(n_lines, &self.index, out, body);
     }
 
@@ -207,6 +231,16 @@ impl<'a> Spread<'a> {
             at += len;
         });
     }
+}
+
+/// The line along the last dimension that all lines of an index tensor are, if it lies in a row.
+fn repeated_line<'a>(index: &View<'a>) -> Option<&'a [i64]> {
+    let Layout { shape, strides, offset } = index.layout();
+    let (len, step) = (*shape.last()?, *strides.last()?);
+    let mut others = shape.iter().zip(strides).take(shape.rank() - 1);
+    let is_repeated = others.all(|(size, step)| *size == 1 || *step == 0);
+    (index.dtype() == DType::I64 && is_repeated && step == 1)
+        .then(|| index.buffer::<i64>().get(*offset..offset + len))?
 }
 
 /// What index tensors from input `first` on name: the shape that they pick, and for each index into it the place.

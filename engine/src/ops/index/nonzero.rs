@@ -1,10 +1,8 @@
 //! `nonzero`: where the elements that are not zero are: one row of indices for each, in row-major order.
 
-use std::ops::Range;
+use smallvec::{SmallVec, smallvec};
 
-use smallvec::smallvec;
-
-use crate::cpu::interrupt;
+use crate::cpu::hits;
 use crate::dtype::Kind;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
@@ -57,9 +55,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 fn counted(input: &Tensor) -> Result<usize> {
     input.with_view(|view| {
         with_size!(view.dtype(), T => {
-            let (src, kept) = (view.to_slice::<T>(), kept_bits(view.dtype()) as T);
-            let hits = |piece: Range<usize>| src[piece].iter().filter(|&&it| it & kept != 0).count();
-            interrupt::pieces(src.len()).map(hits).sum()
+            hits::count(&view.to_slice::<T>(), kept_bits(view.dtype()) as T)
         })
     })
 }
@@ -74,22 +70,83 @@ fn counted_there(input: &Tensor) -> Result<usize> {
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
-    let strides = crate::shape::row_major(input.shape());
+    let mut line = Line::new(input.shape());
     let out = cx.outputs[0].as_mut_slice::<i64>();
+    let mut rows = out.chunks_exact_mut(input.shape().rank().max(1));
     with_size!(input.dtype(), T => {
         let kept = kept_bits(input.dtype()) as T;
-        let src = input.to_slice::<T>();
-        let mut rows = out.chunks_exact_mut(strides.len().max(1));
-        for piece in interrupt::pieces(src.len()) {
-            let hits = piece.filter(|&at| src[at] & kept != 0);
-            for (at, row) in hits.zip(&mut rows) {
-                for (dim, slot) in row.iter_mut().enumerate() {
-                    *slot = (at / strides[dim] as usize % input.shape()[dim]) as i64;
-                }
+        hits::for_each(&input.to_slice::<T>(), kept, |at| {
+            line.go_to(at);
+            if let Some(row) = rows.next() {
+                line.write(at, row);
             }
-        }
+        });
     });
     Ok(())
+}
+
+/// The line along the last dimension that elements are looked for in, one behind the other.
+struct Line {
+    sizes: Shape,
+    /// The indices of the line in the other dimensions.
+    index: SmallVec<[i64; 6]>,
+    /// Its first element, and the first of the next.
+    start: usize,
+    end: usize,
+}
+
+impl Line {
+    fn new(sizes: &Shape) -> Self {
+        let index = SmallVec::from_elem(0, sizes.rank().saturating_sub(1));
+        Self { sizes: sizes.clone(), index, start: 0, end: sizes.last().copied().unwrap_or(1) }
+    }
+
+    /// Goes on to the line of element `at`.
+    #[inline(always)]
+    fn go_to(&mut self, at: usize) {
+        if at >= self.end {
+            let len = self.end - self.start;
+            match at < self.end + len {
+                true => self.next(len),
+                false => self.leap(at, len),
+            }
+        }
+    }
+
+    fn next(&mut self, len: usize) {
+        (self.start, self.end) = (self.end, self.end + len);
+        for (slot, &size) in self.index.iter_mut().zip(self.sizes.iter()).rev() {
+            *slot += 1;
+            if *slot < size as i64 {
+                break;
+            }
+            *slot = 0;
+        }
+    }
+
+    fn leap(&mut self, at: usize, len: usize) {
+        let mut number = at / len;
+        (self.start, self.end) = (number * len, (number + 1) * len);
+        for (slot, &size) in self.index.iter_mut().zip(self.sizes.iter()).rev() {
+            *slot = (number % size) as i64;
+            number /= size;
+        }
+    }
+
+    /// Writes the indices of an element of the line.
+    #[inline(always)]
+    fn write(&self, at: usize, row: &mut [i64]) {
+        let place = (at - self.start) as i64;
+        match (row, &self.index[..]) {
+            ([slot], []) => *slot = place,
+            ([first, slot], &[line]) => (*first, *slot) = (line, place),
+            (row, index) => {
+                let (last, others) = row.split_last_mut().unzip();
+                others.into_iter().flatten().zip(index).for_each(|(slot, it)| *slot = *it);
+                last.into_iter().for_each(|slot| *slot = place);
+            }
+        }
+    }
 }
 
 /// The bits of an element that say whether it is zero, in the lowest ones: all but the signs of floats.

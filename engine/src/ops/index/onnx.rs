@@ -44,6 +44,20 @@ pub(super) fn index_select(cx: &mut NodeCx<'_>) -> Result<()> {
     cx.give(wire)
 }
 
+/// All slices that are picked, weighed, and their sums along the dimension of the terms.
+pub(super) fn mix_slices(cx: &mut NodeCx<'_>) -> Result<()> {
+    let (dim, rank) = (cx.nonnegative(cx.dim(0), cx.rank(0)), cx.rank(0));
+    let (x, index) = (cx.input(0), cx.input_as(1, DType::I64));
+    let picked = cx.node("Gather", &[&x, &index], vec![attr::int("axis", dim)]);
+    let mut sizes = NodeCx::sizes(cx.shape(1));
+    sizes.resize(rank + 1 - dim as usize, 1);
+    let weights = cx.input(2);
+    let weights = cx.reshape(&weights, &sizes)?;
+    let terms = cx.node("Mul", &[&picked, &weights], Vec::new());
+    let wire = cx.reduce("ReduceSum", &terms, &[dim + 1], false)?;
+    cx.give(wire)
+}
+
 /// The index tensors from operand `first` on, broadcast together and side by side in a last dimension; and the shape they have together.
 fn positions(cx: &mut NodeCx<'_>, first: usize) -> Result<(Wire, Shape)> {
     let together = (first..cx.n_inputs())

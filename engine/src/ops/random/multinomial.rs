@@ -114,9 +114,8 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_float!(cx.op.name, input.dtype(), T => {
         let keys = keys(&input.to_slice::<T>(), cx.stream);
         for (keys, slots) in keys.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
-            let mut line = order::ranked(keys.iter().copied(), true);
-            order::first(&mut line, n);
-            slots.iter_mut().zip(line).for_each(|(slot, it)| *slot = it.1 as i64);
+            let keys = keys.iter().copied();
+            order::for_each_first(keys, n, true, |at, place| slots[at] = place as i64);
         }
         Ok(())
     })

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 
 use crate::apply::place;
 use crate::cpu::lane::cast;
-use crate::cpu::order::{self, ranked};
+use crate::cpu::order;
 use crate::cpu::view::View;
 use crate::functional::{
     cat, cumsum, full, gather, ne, reshape, scatter_add, select, slice, sub, sum, to,
@@ -114,15 +114,8 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 /// Calls `body(place, whether it is the first of its value)` for all elements in sorted order. No NaN equals another.
-fn for_each_place(view: &View<'_>, mut body: impl FnMut(usize, bool)) {
-    let mut line = with_dtype!(view.dtype(), T => ranked(cast::<T>(view).iter().copied(), false));
-    order::sort(&mut line);
-    let mut last = None;
-    for (key, at) in line {
-        let is_nan = view.dtype().is_float() && key == u64::MAX;
-        body(at as usize, last != Some(key) || is_nan);
-        last = Some(key);
-    }
+fn for_each_place(view: &View<'_>, body: impl FnMut(usize, bool)) {
+    with_dtype!(view.dtype(), T => order::for_each_value(cast::<T>(view).iter().copied(), body));
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
