@@ -153,6 +153,8 @@ impl NativeObject for OpFunction {
         let outputs = generator::with(bound.generator.as_ref(), || place::making_on(device, run))?;
         cx.see_departure();
         let outputs = outputs.map_err(|it| bound.said_by(self.op, it))?;
+        // No handle stays on operands that may lie where the results go.
+        bound.tensors.clear();
         if self.in_place || bound.in_place {
             return store(args, outputs);
         }

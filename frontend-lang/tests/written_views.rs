@@ -324,7 +324,10 @@ fn methods_in_place_take_no_buffer_beside_two_operands() {
 /// A step of an optimiser that changes each element by itself works piece by piece, too.
 #[test]
 fn steps_of_optimisers_take_no_second_buffer() {
-    for name in ["Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"] {
+    for name in [
+        "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop",
+        "ASGD",
+    ] {
         let before =
             format!("opt = torch.optim.{name}([p]); p.grad = torch.ones(1024, 2048); opt.step()");
         in_place(&before, "opt.step()", "assert bool(p.isfinite().all()) and bool((p < 0).all())");
@@ -343,4 +346,85 @@ fn a_tensor_and_itself_take_no_second_buffer() {
     in_place("x += 3", "x *= x; x -= x", "same(x.sum().item(), 0.0)");
     in_place("x += 3", "x.add_(x, alpha=2)", "same(x.sum().item(), 9.0 * 1024 * 2048)");
     in_place("x += 3", "x.view(-1)[5:].mul_(2); x.addcmul_(x, x)", "same(x[1, 1].item(), 42.0)");
+}
+
+/// What is read from a part of the variable that is written is what was there before.
+#[test]
+fn a_part_is_written_from_another_part() {
+    let before = "x[:8] = torch.arange(8.)[:, None]; r, q = x[3], x[4]";
+    let tells = |expected: &str| {
+        format!(
+            "same([x[i, 9].item() for i in range(8)], {expected}); same(r[3].item(), x[3, 3].item())"
+        )
+    };
+    for (cell, expected) in [
+        ("x[3].copy_(x[6])", "[0., 1., 2., 6., 4., 5., 6., 7.]"),
+        ("x[3:5].copy_(x[6:8])", "[0., 1., 2., 6., 7., 5., 6., 7.]"),
+        ("x[1:4].copy_(x[0:3])", "[0., 0., 1., 2., 4., 5., 6., 7.]"),
+        ("x[0:3].copy_(x[1:4])", "[1., 2., 3., 3., 4., 5., 6., 7.]"),
+        ("x[2:4].copy_(x[6])", "[0., 1., 6., 6., 4., 5., 6., 7.]"),
+        ("x.view(-1)[2048:6144].copy_(x.view(-1)[:4096])", "[0., 0., 1., 3., 4., 5., 6., 7.]"),
+        ("r.add_(q); q.copy_(r)", "[0., 1., 2., 7., 7., 5., 6., 7.]"),
+        ("x.data[3].copy_(x.data[6])", "[0., 1., 2., 6., 4., 5., 6., 7.]"),
+        ("torch.add(x[3], 1, out=x[3])", "[0., 1., 2., 4., 4., 5., 6., 7.]"),
+        ("torch.mul(x[4], 2, out=x[3])", "[0., 1., 2., 8., 4., 5., 6., 7.]"),
+        ("torch.mul(x[3:5], 2, out=x[4:6])", "[0., 1., 2., 3., 6., 8., 6., 7.]"),
+        ("torch.add(x[3], x[4], out=x[3])", "[0., 1., 2., 7., 4., 5., 6., 7.]"),
+        ("torch.cumsum(x[3:5], 0, out=x[3:5])", "[0., 1., 2., 3., 7., 5., 6., 7.]"),
+        ("torch.mm(x[1:2, 0:4], x[2:6], out=x[7:8])", "[0., 1., 2., 3., 4., 5., 6., 14.]"),
+        ("with torch.no_grad():\n    x[3].copy_(x[6])", "[0., 1., 2., 6., 4., 5., 6., 7.]"),
+    ] {
+        in_place(before, cell, &tells(expected));
+    }
+    // Who saved the old elements has them.
+    copied(
+        "w = torch.ones(2048, requires_grad=True); x += 1; l = (w * x[6]).sum()",
+        "x[6].copy_(x[7] * 3)",
+        "l.backward(); same(w.grad.sum().item(), 2048.); same(x[6].sum().item(), 3. * 2048)",
+    );
+}
+
+/// Complex numbers, their parts and their bits are written where they lie.
+#[test]
+fn complex_numbers_and_bits_are_written_where_they_are() {
+    let before = "q = torch.zeros(1 << 20, dtype=torch.complex64); re, im, pairs = q.real, q.imag, torch.view_as_real(q)";
+    for (cell, expected) in [
+        ("q[5] = 1.", "1 + 0j"),
+        ("q[5] = 1 - 2j; q[5] += 1", "2 - 2j"),
+        ("q.real[5] = 1.; q.imag[5] = 3.", "1 + 3j"),
+        ("re[5] = 1.; im[5] = 3.; re[5] += 1", "2 + 3j"),
+        ("torch.view_as_real(q)[5, 0] = 1.; pairs[5, 1] = 4.", "1 + 4j"),
+        ("q[5:7].copy_(torch.tensor([1j, 2j])); q[6:7].copy_(q[5:6])", "1j"),
+        ("q[torch.tensor([5])] = 2j", "2j"),
+        ("q += 1", "1 + 0j"),
+        ("q += 1j; q.mul_(2 + 1j)", "-1 + 2j"),
+        ("q.view(1024, 1024).T.add_(1j)", "1j"),
+        ("q.fill_(3j)", "3j"),
+        ("q.zero_()", "0j"),
+    ] {
+        let after = format!(
+            "same((q[5].item(), re[5].item(), im[5].item(), pairs[5].tolist()), (complex({expected}), q[5].item().real, q[5].item().imag, [q[5].item().real, q[5].item().imag]))"
+        );
+        in_place(before, cell, &after);
+    }
+    // The parts of a piece of both operands.
+    let squared = "q.add_(1 + 2j); q.mul_(q)";
+    let taken = taken(before, squared, "same(q[-1].item(), -3 + 4j)", Level::Off);
+    assert!(taken < SIZE / 2, "{squared}: {taken} bytes");
+    in_place(
+        "f = x.view(-1, 2); q = torch.view_as_complex(f)",
+        "q[5] = 1 + 2j; q[6:8] = q[5]",
+        "same(x[0, 10:16].tolist(), [1., 2., 1., 2., 1., 2.])",
+    );
+    in_place(
+        "bits = x.view(torch.int32)",
+        "x.view(torch.int32)[3, 3] = 1065353216; bits[3, 4] = 1073741824; bits[3, 5:7] = bits[3, 3:5]",
+        "same(x[3, 3:7].tolist(), [1., 2., 1., 2.]); same(bits[3, 3].item(), 1065353216)",
+    );
+    in_place("", "x.view(torch.int16)[0, 1] = 16256", "same(x[0, 0].item(), 1.)");
+    copied(
+        "q = torch.zeros(1 << 20, dtype=torch.complex64); held = q * 1; w = torch.ones(1 << 20, requires_grad=True); l = (w * held.real).sum()",
+        "held.real[5] = 1.",
+        "l.backward(); same((w.grad.sum().item(), held[5].item()), (0., 1 + 0j))",
+    );
 }

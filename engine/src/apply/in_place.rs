@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::{apply_one, infer, is_watched};
+use super::{apply_one, autocast, complex, infer, is_watched};
 use crate::cpu::interrupt;
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
@@ -15,7 +15,7 @@ use crate::{
 /// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
 ///
 /// False, with nothing changed, where [`super::apply`] has to be asked instead: if another handle sees the elements, the tape or a
-/// trace must know of it, an operand is complex, the results are of another shape or do not fit where the elements lie, or the op may fail on an
+/// trace must know of it, the results are of another shape or do not fit where the elements lie, or the op may fail on an
 /// element after others are written. An interrupt waits for the end.
 pub fn apply_in_place(
     op: &'static OpDef,
@@ -31,34 +31,50 @@ pub fn apply_in_place(
     if is_watched(std::iter::once(&*owner).chain(others)) || !owner.is_owned() {
         return Ok(false);
     }
+    // Kernels compute real numbers alone.
+    let is_complex = owner.dtype().is_complex() || complex::occurs(others, attrs);
+    let is_composed = is_complex && complex::is_composed(op, &inputs(owner, seen, others), attrs);
     if let Body::Kernels([kernel]) = op.body {
-        return updated(op, kernel, owner, seen, others, attrs);
+        return Ok(!is_composed && updated(op, kernel, owner, seen, others, attrs)?);
     }
+    let seen = seen.unwrap_or(owner.layout()).clone();
     if op.surface.by_element {
-        let seen = seen.unwrap_or(owner.layout()).clone();
         return in_pieces(op, owner, &seen, others, attrs);
     }
     let fits = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
     if !fits || admit::may_fail(op, owner.dtype(), attrs) {
         return Ok(false);
     }
-    let seen = seen.unwrap_or(owner.layout());
-    if seen.is_contiguous() {
-        let seen = seen.clone();
-        let is_replaced = within(owner, seen.clone(), |it| lane::replace(op, it, others, attrs))?;
-        return Ok(is_replaced || in_pieces(op, owner, &seen, others, attrs)?);
-    }
     let Some(order) = seen.dense_order() else {
-        let seen = seen.clone();
         return placed(op, owner, &seen, others, attrs);
     };
+    if seen.is_contiguous() {
+        return replaced(op, is_composed, owner, seen, others, attrs);
+    }
     let turned = |it: &Tensor| match it.rank() {
         0 => Some(it.clone()),
         _ => Some(it.with_layout(it.layout().broadcast_to(&seen.shape)?.permute(&order))),
     };
     let others: Option<SmallVec<[Tensor; 2]>> = others.iter().map(turned).collect();
     let Some(others) = others else { return Ok(false) };
-    within(owner, seen.permute(&order), |it| lane::replace(op, it, &others, attrs))
+    replaced(op, is_composed, owner, seen.permute(&order), &others, attrs)
+}
+
+/// As [`apply_in_place`], of an elementwise op, for elements that lie row-major and without gaps. An op that is composed on these operands
+/// gives its results beside them: all at once if they are few.
+fn replaced(
+    op: &'static OpDef,
+    is_composed: bool,
+    owner: &mut Tensor,
+    seen: Layout,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<bool> {
+    let replace = |it: &mut Tensor| lane::replace(op, it, others, attrs);
+    let is_replaced = !is_composed && within(owner, seen.clone(), replace)?;
+    Ok(is_replaced
+        || in_pieces(op, owner, &seen, others, attrs)?
+        || is_composed && placed(op, owner, &seen, others, attrs)?)
 }
 
 /// So many elements are copied at a time where an op is applied to a tensor and itself, or computed where they cannot be replaced at once.
@@ -76,7 +92,7 @@ pub fn apply_to_itself(
     let layout = seen.unwrap_or(owner.layout()).clone();
     let are_numbers = others.iter().flatten().all(|it| it.rank() == 0);
     let is_elementwise = op.body.is_elementwise() && op.n_tensors() == 1 + others.len();
-    let is_plain = !owner.is_on_gpu() && !owner.dtype().is_complex() && layout.is_contiguous();
+    let is_plain = !owner.is_on_gpu() && layout.is_contiguous();
     if !is_plain || !is_elementwise || !are_numbers || is_watched(std::iter::once(&*owner)) {
         return Ok(false);
     }
@@ -104,12 +120,10 @@ fn placed(
     }
     // The operands are handles on the buffer, which go before it is written.
     let operands = inputs(owner, Some(seen), others);
-    if infer(op, &operands, attrs)?[..] != [Meta::new(seen.shape.clone(), owner.dtype())] {
-        return Ok(false);
-    }
-    let results = lane::eager(op, &operands, attrs)?;
+    let results = autocast::left_alone(|| apply_one(op, &operands, attrs))?;
     drop(operands);
-    owner.write(seen, None, &results)
+    let fits = results.meta() == Meta::new(seen.shape.clone(), owner.dtype());
+    Ok(fits && owner.write(seen, None, &results)?)
 }
 
 /// As [`apply_in_place`], of an op that works element by element where the results are of another dtype, or come of several steps: a piece of
@@ -124,15 +138,11 @@ fn in_pieces(
     let is_alike =
         |it: &Tensor| it.rank() == 0 || *it.shape() == seen.shape && it.layout().is_contiguous();
     let (count, dtype) = (seen.shape.numel(), owner.dtype());
-    let is_plain = count > PIECE && !owner.is_on_gpu() && !dtype.is_complex();
+    let is_plain = count > PIECE && !owner.is_on_gpu();
     if !is_plain || !seen.is_contiguous() || !others.iter().all(is_alike) {
         return Ok(false);
     }
     let holds = |it: DType| it == dtype || it == DType::Bool || it.is_float() && dtype.is_float();
-    match &infer(op, &inputs(owner, Some(seen), others), attrs)?[..] {
-        [only] if only.shape == seen.shape && holds(only.dtype) => {}
-        _ => return Ok(false),
-    }
     let piece = |start: usize| {
         let here = part_of(count, start, seen.offset);
         let cut = |it: &Tensor| match it.rank() {
@@ -140,9 +150,13 @@ fn in_pieces(
             _ => it.with_layout(part_of(count, start, it.layout().offset)),
         };
         let others: SmallVec<[Tensor; 2]> = others.iter().map(cut).collect();
-        let results = apply_one(op, &inputs(owner, Some(&here), &others), attrs)?;
-        let results = functional::to(&results, dtype)?;
-        owner.write(&here, None, &results)
+        let operands = inputs(owner, Some(&here), &others);
+        let results = autocast::left_alone(|| apply_one(op, &operands, attrs))?;
+        drop(operands);
+        if *results.shape() != here.shape || !holds(results.dtype()) {
+            return Ok(false);
+        }
+        owner.write(&here, None, &functional::to(&results, dtype)?)
     };
     each_piece(count, piece)
 }
@@ -197,7 +211,11 @@ pub(super) fn within(
     seen: Layout,
     body: impl FnOnce(&mut Tensor) -> Result<bool>,
 ) -> Result<bool> {
-    if seen == *owner.layout() { body(owner) } else { owner.under(seen, body).unwrap_or(Ok(false)) }
+    if seen == *owner.layout() {
+        return body(owner);
+    }
+    let dtype = owner.dtype();
+    owner.under(dtype, seen, body).unwrap_or(Ok(false))
 }
 
 #[cfg(test)]

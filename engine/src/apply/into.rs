@@ -2,7 +2,7 @@
 //! old elements.
 
 use super::in_place::within;
-use super::{autocast, default_dtype, infer, is_watched, prepared};
+use super::{autocast, complex, default_dtype, infer, is_watched, prepared};
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
 use crate::launch::run_to;
@@ -24,6 +24,9 @@ pub fn apply_into(
 ) -> Result<bool> {
     let is_heard = is_watched(std::iter::once(&*owner).chain(inputs));
     if is_heard || !owner.is_owned() || autocast::wanted(op, attrs, inputs).is_some() {
+        return Ok(false);
+    }
+    if owner.dtype().is_complex() || complex::occurs(inputs, attrs) {
         return Ok(false);
     }
     if default_dtype::said(op, inputs, attrs)?.is_some() {

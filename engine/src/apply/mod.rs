@@ -53,7 +53,8 @@ pub fn apply_one(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
 /// device with nothing to record, does without everything that only the others need.
 pub fn apply_two(op: &'static OpDef, a: &Tensor, b: &Tensor, attrs: &Attrs) -> Result<Tensor> {
     let is_binary = matches!(op.body, Body::Binary(_)) && op.surface.instead.is_none();
-    if !is_binary || is_heard([a, b]) || default_dtype::is_set() {
+    let is_complex = a.dtype().is_complex() || b.dtype().is_complex();
+    if !is_binary || is_complex || is_heard([a, b]) || default_dtype::is_set() {
         return apply_one(op, &[a.clone(), b.clone()], attrs);
     }
     let refused = || match op.surface.refuses {
@@ -81,15 +82,14 @@ pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor> + Cl
     is_heard(operands.clone()) || operands.into_iter().any(|it| !it.is_at_hand())
 }
 
-/// Whether anything besides the elements comes of an op on these operands: a step of the tape, what a trace hears, or shapes alone. Complex
-/// numbers go the long way, too.
+/// Whether anything besides the elements comes of an op on these operands: a step of the tape, what a trace hears, or shapes alone.
 #[inline]
 fn is_heard<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
     let taped = tape::enabled();
     interpreter::active()
         || anomaly::watch() == Watch::Everything
         || SHAPES_ONLY.get()
-        || operands.into_iter().any(|it| taped && it.requires_grad() || it.dtype().is_complex())
+        || operands.into_iter().any(|it| taped && it.requires_grad())
 }
 
 /// Applies an op whose optional tensors may be absent.

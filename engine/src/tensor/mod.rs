@@ -364,25 +364,27 @@ impl Tensor {
         }
     }
 
-    /// Calls `body` with this very handle under another layout of its buffer; `None` if there are other handles.
-    pub(crate) fn under<R>(
+    /// Calls `body` with this very handle as one on elements of a dtype that lie so in its buffer, inside of it; `None` if there are other
+    /// handles.
+    pub fn under<R>(
         &mut self,
+        dtype: DType,
         layout: Layout,
         body: impl FnOnce(&mut Self) -> R,
     ) -> Option<R> {
-        let before = std::mem::replace(&mut Arc::get_mut(&mut self.0)?.layout, layout);
+        let inner = Arc::get_mut(&mut self.0)?;
+        let before = (
+            std::mem::replace(&mut inner.dtype, dtype),
+            std::mem::replace(&mut inner.layout, layout),
+        );
         let res = body(self);
-        Arc::get_mut(&mut self.0)?.layout = before;
+        let inner = Arc::get_mut(&mut self.0)?;
+        (inner.dtype, inner.layout) = before;
         Some(res)
     }
 
-    /// What is seen in the buffer of this tensor under a layout, which must lie inside it.
-    pub fn seen_under(&self, layout: Layout, edge: Option<Edge>) -> Self {
-        Self::make(self.dtype(), layout, self.0.data.clone(), edge)
-    }
-
-    /// As [`seen_under`](Self::seen_under), as elements of another dtype.
-    pub(crate) fn seen_as(&self, dtype: DType, layout: Layout) -> Self {
+    /// What is seen in the buffer of this tensor as elements of a dtype under a layout, which must lie inside it; off the tape.
+    pub fn seen_as(&self, dtype: DType, layout: Layout) -> Self {
         Self::make(dtype, layout, self.0.data.clone(), None)
     }
 
@@ -535,6 +537,13 @@ impl Tensor {
     /// Whether both handles are the same value (not merely equal elements).
     pub fn same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// Whether both are the same elements, at the same places of one buffer and off the tape, if not the same value.
+    pub fn lies_as(&self, other: &Self) -> bool {
+        let is_alike = || self.dtype() == other.dtype() && self.layout() == other.layout();
+        let is_off_tape = || !self.requires_grad() && !other.requires_grad();
+        self.same(other) || is_alike() && is_off_tape() && self.shares_buffer(other)
     }
 }
 

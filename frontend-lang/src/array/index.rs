@@ -91,7 +91,7 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
         if matches!(object.set_in_place(&index, &value), Ok(true)) {
             return Ok(());
         }
-        if let Some(copy) = arith::apart(object, &value)? {
+        if let Some(copy) = object.apart(&value)? {
             value = copy;
             if matches!(object.set_in_place(&index, &value), Ok(true)) {
                 return Ok(());

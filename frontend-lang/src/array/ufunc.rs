@@ -182,7 +182,7 @@ impl Row {
         drop((a, b));
         let is_replaced =
             |it| matches!(object.apply_in_place(ready.op, &[it], &ready.attrs), Ok(true));
-        let copy = arith::apart(object, &more)?;
+        let copy = object.apart(&more)?;
         Ok(is_replaced(copy.unwrap_or(more)))
     }
 

@@ -285,10 +285,7 @@ impl TensorObj {
     /// Gives the variable a new value of the same shape, also seen through views and by the base.
     pub fn set(&self, value: Tensor) -> engine::Result<()> {
         if let Some(base) = self.base.borrow().as_ref() {
-            let all = [Index::Ellipsis];
-            if self.set_in_place(&all, &value)? || self.set_below(&all, &value)? {
-                return Ok(());
-            }
+            let Some(value) = self.left_to_write(value)? else { return Ok(()) };
             base.write(&value)?;
             let seen = base.view.apply(&base.object.get())?;
             base.seen.set(base.object.current_version());
@@ -302,21 +299,25 @@ impl TensorObj {
     }
 
     /// Gives the variable new elements at its place of the tape: a leaf stays the same leaf, a result keeps its history.
-    pub fn set_data(&self, value: &Tensor) -> engine::Result<()> {
+    pub fn set_data(&self, value: Tensor) -> engine::Result<()> {
         let edge = self.value.borrow().edge().cloned();
         let base = self.base.borrow();
         let Some(base) = base.as_ref() else { return self.set(value.at_edge(edge)) };
-        let all = [Index::Ellipsis];
-        if self.set_in_place(&all, value)? || self.set_below(&all, value)? {
-            return Ok(());
-        }
-        let whole = base.view.write(&base.object.get(), value)?;
-        base.object.set_data(&whole)?;
+        let Some(value) = self.left_to_write(value)? else { return Ok(()) };
+        let whole = base.view.write(&base.object.get(), &value)?;
+        base.object.set_data(whole)?;
         let seen = base.view.apply(&base.object.get())?;
         base.seen.set(base.object.current_version());
         self.value.replace(seen.at_edge(edge));
         base.looks();
         Ok(())
+    }
+
+    /// Writes all that a view sees, where it is or into the variable below; the value where neither can be.
+    fn left_to_write(&self, value: Tensor) -> engine::Result<Option<Tensor>> {
+        let all = [Index::Ellipsis];
+        let Some(value) = self.write_in_place(&all, value)? else { return Ok(None) };
+        Ok(if self.set_below(&all, &value)? { None } else { Some(value) })
     }
 
     /// What an op in place may not do here, as text.

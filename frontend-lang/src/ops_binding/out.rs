@@ -131,7 +131,7 @@ impl Binding {
     pub(super) fn replaces(&mut self, this: &Rc<TensorObj>) -> bool {
         // No handle on the old value stays: it would be seen to change.
         let Some(own) = self.tensors.first_mut().and_then(Option::take) else { return false };
-        let is_first = own.same(&this.seen());
+        let is_first = own.lies_as(&this.seen());
         drop(own);
         let done = is_first
             && (self.is_replaced_by_itself(this)
@@ -149,8 +149,8 @@ impl Binding {
         if elsewhere || self.made != Made::default() {
             return false;
         }
-        if self.tensors.first().is_some_and(|it| it.as_ref().is_some_and(|it| it.same(&out.seen())))
-        {
+        let is_first = |it: &Tensor| it.lies_as(&out.seen());
+        if self.tensors.first().is_some_and(|it| it.as_ref().is_some_and(is_first)) {
             return self.replaces(out);
         }
         let given: SmallVec<[Tensor; 3]> = self.tensors.iter().flatten().cloned().collect();
@@ -168,7 +168,7 @@ impl Binding {
     /// As [`Self::is_replaced`], where other operands are those elements, too.
     fn is_replaced_by_itself(&mut self, this: &Rc<TensorObj>) -> bool {
         let others = &mut self.tensors[1..];
-        let is_own = |it: &Option<Tensor>| it.as_ref().is_some_and(|it| it.same(&this.seen()));
+        let is_own = |it: &Option<Tensor>| it.as_ref().is_some_and(|it| it.lies_as(&this.seen()));
         if others.iter().any(Option::is_none) || !others.iter().any(is_own) {
             return false;
         }
@@ -185,7 +185,7 @@ impl Binding {
     fn takes_apart(&mut self, this: &TensorObj) -> bool {
         let mut found = false;
         for other in self.tensors[1..].iter_mut().flatten() {
-            if let Ok(Some(copy)) = arith::apart(this, other) {
+            if let Ok(Some(copy)) = this.apart(other) {
                 (*other, found) = (copy, true);
             }
         }

@@ -9,7 +9,7 @@ use engine::{Attrs, DType, OpDef, Shape, Tensor};
 use super::convert::{operand, variable};
 use super::{journal, retained, steps};
 use crate::native::*;
-use crate::objects::tensor::{TensorObj, is_heard};
+use crate::objects::tensor::TensorObj;
 
 /// An op with its default attributes, ready to apply.
 pub struct Ready {
@@ -98,7 +98,7 @@ pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value
     if object.apply_in_place(ready.op, std::slice::from_ref(&other), &ready.attrs)? {
         return Ok(Some(this.clone()));
     }
-    if let Some(copy) = apart(object, &other)? {
+    if let Some(copy) = object.apart(&other)? {
         other = copy;
         if object.apply_in_place(ready.op, std::slice::from_ref(&other), &ready.attrs)? {
             return Ok(Some(this.clone()));
@@ -107,17 +107,6 @@ pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value
     let res = ready.apply(&[object.get(), other])?;
     assign(this, res)?;
     Ok(Some(this.clone()))
-}
-
-/// A copy of a value that lies in the buffer of a variable, which could not be written there while the value is held.
-pub(crate) fn apart(object: &TensorObj, value: &Tensor) -> Result<Option<Tensor>, Raised> {
-    let is_taped = |it: &Tensor| it.requires_grad() && autograd::enabled();
-    let lies_there = {
-        let seen = object.seen();
-        let could = !seen.is_on_gpu() && !seen.dtype().is_complex() && !is_taped(&seen);
-        value.shares_buffer(&seen) && could && !is_taped(value) && !is_heard()
-    };
-    lies_there.then(|| super::methods::in_order(&value.detach())).transpose()
 }
 
 /// The error of a method in place that would bring a value of another device.
@@ -156,7 +145,11 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
             value.dtype()
         )));
     }
-    let value = super::convert::cast(&value, Some(before.dtype))?;
+    // Nor does one on a value that lies there, too.
+    let value = match value.dtype() == before.dtype {
+        true => value,
+        false => super::convert::cast(&value, Some(before.dtype))?,
+    };
     // What is written is made of a leaf, and does not become it.
     let is_leaf = autograd::enabled() && value.edge().is_some_and(Edge::is_leaf);
     let value = if is_leaf { super::methods::in_order(&value)? } else { value };
@@ -168,7 +161,7 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
             steps::retain_grad(object)?;
         }
     } else {
-        object.set_data(&value)?;
+        object.set_data(value)?;
     }
     Ok(())
 }

@@ -133,7 +133,7 @@ pub fn set(this: &Value, name: Sym, value: &Value) -> Result<bool, Raised> {
         "data" => {
             let new = convert::variable(value)?.get().detach();
             journal::value_changes(object);
-            object.set_data(&new)?;
+            object.set_data(new)?;
         }
         "requires_grad" => requires_grad(object, matches!(value, Value::Bool(true)))?,
         _ => return Ok(false),

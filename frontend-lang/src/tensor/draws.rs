@@ -80,7 +80,7 @@ fn drawn(args: &Args<'_>, op: &'static str, [first, second]: [f64; 2]) -> Res {
     };
     let drawn = generator::with(args.opt(3), || place::making_on(device, draw))??;
     let drawn = if is_complex { functional::view_as_complex(&drawn)? } else { drawn };
-    methods::filled(&args[0], &back(drawn, &order)?)
+    methods::filled(&args[0], back(drawn, &order)?)
 }
 
 /// The dimensions, the one whose elements lie farthest from each other first.

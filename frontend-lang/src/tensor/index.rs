@@ -38,14 +38,9 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
     super::lost_part::casting(cx, &value, dtype)?;
     if object.refuses_in_place().is_none() {
         journal::value_changes(object);
-        if object.set_in_place(&index, &value)? {
-            return Ok(());
-        }
-        if let Some(copy) = super::arith::apart(object, &value)? {
-            value = copy;
-            if object.set_in_place(&index, &value)? {
-                return Ok(());
-            }
+        match object.write_in_place(&index, value)? {
+            Some(left) => value = left,
+            None => return Ok(()),
         }
         if object.set_below(&index, &value)? {
             return Ok(());

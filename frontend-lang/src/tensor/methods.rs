@@ -502,7 +502,7 @@ fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
 
 /// Gives a variable other elements. A value of its dtype and shape becomes its own, without a copy; another one is spread over its
 /// shape, where its elements are if nobody else sees them there.
-pub(super) fn filled(this: &Value, value: &Tensor) -> Res {
+pub(super) fn filled(this: &Value, mut value: Tensor) -> Res {
     let object = convert::variable(this)?;
     object.look_again();
     let before = object.seen().meta();
@@ -515,8 +515,9 @@ pub(super) fn filled(this: &Value, value: &Tensor) -> Res {
         return Err(engine::Error::NoData.into());
     }
     let device = object.seen().device();
-    let value =
-        &if value.as_number().is_some() { value.clone() } else { place::to_device(value, device)? };
+    if value.as_number().is_none() && value.device() != device {
+        value = place::to_device(&value, device)?;
+    }
     if let Some(number) = value.as_number().filter(|it| !it.fits(before.dtype)) {
         let (op, name, dtype) = ("fill_", "value", before.dtype);
         return Err(engine::Error::Range { op, name, number, dtype }.into());
@@ -524,15 +525,17 @@ pub(super) fn filled(this: &Value, value: &Tensor) -> Res {
     let fits = value.as_number().is_none() && value.meta() == before;
     if !fits && object.refuses_in_place().is_none() {
         journal::value_changes(object);
-        if object.set_in_place(&[Index::Ellipsis], value)? {
-            return Ok(this.clone());
+        match object.write_in_place(&[Index::Ellipsis], value)? {
+            Some(left) => value = left,
+            None => return Ok(this.clone()),
         }
     }
     let value = match value.as_number() {
         Some(number) if !before.dtype.is_complex() => {
             engine::functional::full(&before.shape, number.as_f64(), before.dtype)?
         }
-        _ => convert::cast(value, Some(before.dtype))?,
+        _ if value.dtype() == before.dtype => value,
+        _ => convert::cast(&value, Some(before.dtype))?,
     };
     let value = match *value.shape() == before.shape {
         true => value,
@@ -543,12 +546,12 @@ pub(super) fn filled(this: &Value, value: &Tensor) -> Res {
 }
 
 fn zero(_cx: &mut Cx, args: Args<'_>) -> Res {
-    filled(&args[0], &Tensor::number(0.0))
+    filled(&args[0], Tensor::number(0.0))
 }
 
 fn fill(_cx: &mut Cx, args: Args<'_>) -> Res {
     match convert::operand(&args[1]) {
-        Some(value) if value.rank() == 0 => filled(&args[0], &value),
+        Some(value) if value.rank() == 0 => filled(&args[0], value),
         Some(value) => Err(runtime_error(format!(
             "fill_ only supports 0-dimension value tensor but got tensor with {} dimensions: write x.copy_(value)",
             value.rank()
@@ -564,5 +567,5 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
     };
     let dtype = this(&args)?.seen().dtype();
     lost_part::casting(cx, &source, dtype)?;
-    filled(&args[0], &source)
+    filled(&args[0], source)
 }

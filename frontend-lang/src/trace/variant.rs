@@ -485,7 +485,7 @@ impl Variant {
         if !is_seen_there {
             journal::value_changes(&object);
             let layout = object.seen().layout().clone();
-            object.set_data(&methods::lying_as(value, &layout)?)?;
+            object.set_data(methods::lying_as(value, &layout)?)?;
         }
         Ok(())
     }

@@ -26,6 +26,32 @@ impl TensorObj {
         })
     }
 
+    /// As [`Self::set_in_place`], also of a value that lies in the buffer that is written: what it was is copied first. Gives the value back
+    /// where nothing was written.
+    pub(crate) fn write_in_place(
+        &self,
+        index: &[Index],
+        value: Tensor,
+    ) -> engine::Result<Option<Tensor>> {
+        if self.set_in_place(index, &value)? {
+            return Ok(None);
+        }
+        let Some(copy) = self.apart(&value)? else { return Ok(Some(value)) };
+        drop(value);
+        Ok(if self.set_in_place(index, &copy)? { None } else { Some(copy) })
+    }
+
+    /// A copy of a value that lies in the buffer of the variable, which could not be written there while the value is held.
+    pub(crate) fn apart(&self, value: &Tensor) -> engine::Result<Option<Tensor>> {
+        let is_taped = |it: &Tensor| it.requires_grad() && autograd::enabled();
+        let lies_there = {
+            let seen = self.seen();
+            let could = !seen.is_on_gpu() && !is_taped(&seen) && !is_taped(value);
+            value.shares_buffer(&seen) && could && !is_heard()
+        };
+        lies_there.then(|| engine::functional::copy(&value.detach())).transpose()
+    }
+
     /// Replaces the elements by those of an op, whose first operand they are.
     pub(crate) fn apply_in_place(
         self: &Rc<Self>,

@@ -5,7 +5,7 @@ use std::rc::{Rc, Weak};
 
 use engine::autograd::{self, Edge};
 use engine::index::Index;
-use engine::{Attr, Attrs, Layout, OpDef, Tensor};
+use engine::{Attr, Attrs, DType, Layout, OpDef, Tensor};
 use smallvec::SmallVec;
 
 use super::{Look, TensorObj};
@@ -32,7 +32,7 @@ pub(super) struct Base {
 /// What a view that has let go of its elements finds them by.
 enum Away {
     /// Where they lie, as long as the variable below all views has been given so many values.
-    Under(u32, Box<Layout>),
+    Under(u32, Box<Seen>),
     /// As the view says.
     Anywhere,
 }
@@ -53,7 +53,7 @@ impl Base {
     pub(super) fn write(&self, value: &Tensor) -> engine::Result<()> {
         if matches!(self.view, View::Same) {
             let enabled = autograd::set_enabled(false);
-            let done = self.object.set_data(&value.detach());
+            let done = self.object.set_data(value.detach());
             autograd::set_enabled(enabled);
             return done;
         }
@@ -181,10 +181,39 @@ impl TensorObj {
         let Some(written) = engine::index::set_strided(&root, seen, index, value)? else {
             return Ok(false);
         };
-        object.set_data(&written)?;
+        object.set_data(written)?;
         // At once, so that a trace meets the same ops in each round.
         self.look_again();
         Ok(true)
+    }
+}
+
+/// How elements lie in a buffer, and of what dtype they are there.
+#[derive(Clone)]
+pub(super) struct Seen {
+    dtype: DType,
+    layout: Layout,
+}
+
+impl Seen {
+    fn of(value: &Tensor) -> Seen {
+        Seen { dtype: value.dtype(), layout: value.layout().clone() }
+    }
+
+    /// These elements in the buffer of `root`, at a place of the tape.
+    fn in_buffer_of(self, root: &Tensor, edge: Option<Edge>) -> Tensor {
+        let seen = root.seen_as(self.dtype, self.layout);
+        if edge.is_some() { seen.at_edge(edge) } else { seen }
+    }
+
+    /// Lets these elements of the buffer of `owner` change.
+    fn change(&self, owner: &mut Tensor, change: &mut Change<'_>) -> engine::Result<bool> {
+        if self.dtype == owner.dtype() {
+            return change(owner, Some(&self.layout));
+        }
+        // As bits, or as parts of complex numbers.
+        let under = owner.under(self.dtype, self.layout.clone(), |it| change(it, None));
+        under.unwrap_or(Ok(false))
     }
 }
 
@@ -216,15 +245,19 @@ impl TensorObj {
     }
 
     /// As [`TensorObj::change`] of what is no view. Views of it keep nobody from writing: they look again.
-    fn change_own(&self, seen: Option<&Layout>, change: &mut Change<'_>) -> engine::Result<bool> {
-        let mut done = change(&mut self.value.borrow_mut(), seen);
+    fn change_own(&self, seen: Option<&Seen>, change: &mut Change<'_>) -> engine::Result<bool> {
+        let mut change = |owner: &mut Tensor| match seen {
+            Some(seen) => seen.change(owner, change),
+            None => change(owner, None),
+        };
+        let mut done = change(&mut self.value.borrow_mut());
         // What a trace hears of goes on being what it knows.
         let may = || !self.lookers.borrow().is_empty() && !self.value.borrow().is_on_gpu();
         if matches!(done, Ok(false)) && may() && !is_heard() {
             let mut gone = Vec::new();
             self.send_away((&self.value.borrow(), self.puts.get()), &mut gone);
             if !gone.is_empty() {
-                done = change(&mut self.value.borrow_mut(), seen);
+                done = change(&mut self.value.borrow_mut());
             }
             if !matches!(done, Ok(true)) {
                 gone.iter().for_each(|it| it.come_back());
@@ -252,20 +285,20 @@ impl TensorObj {
     fn change_through(
         &self,
         base: &Base,
-        seen: Option<&Layout>,
+        seen: Option<&Seen>,
         change: &mut Change<'_>,
     ) -> engine::Result<bool> {
+        // The one below is looked at first: it may have let go of its elements.
+        base.object.come_back();
         let own = self.value.borrow().clone();
         let is_taped = autograd::enabled() && own.requires_grad();
-        // Parts of complex numbers are counted otherwise than these.
-        let is_part = own.dtype() != base.object.seen().dtype();
-        if is_taped || is_part || !own.shares_buffer(&base.object.value.borrow()) {
+        if is_taped || !own.shares_buffer(&base.object.value.borrow()) {
             return Ok(false);
         }
-        let (layout, edge) = (own.layout().clone(), own.edge().cloned());
+        let (own_seen, edge) = (Seen::of(&own), own.edge().cloned());
         drop(own);
         self.value.replace(Tensor::number(0.0));
-        let seen = seen.or(Some(&layout));
+        let seen = seen.or(Some(&own_seen));
         // What is off the tape is written behind its back.
         let enabled = autograd::enabled();
         autograd::set_enabled(enabled && !matches!(base.view, View::Same));
@@ -274,7 +307,7 @@ impl TensorObj {
             None => base.object.change_own(seen, change),
         };
         autograd::set_enabled(enabled);
-        self.value.replace(base.object.value.borrow().seen_under(layout, edge));
+        self.value.replace(own_seen.in_buffer_of(&base.object.value.borrow(), edge));
         base.looks();
         if matches!(done, Ok(true)) {
             base.seen.set(base.object.current_version());
@@ -298,8 +331,8 @@ impl TensorObj {
                 if value.edge().is_some() {
                     return true;
                 }
-                match value.shares_buffer(root) && value.dtype() == root.dtype() && is_current {
-                    true => Away::Under(puts, Box::new(value.layout().clone())),
+                match value.shares_buffer(root) && is_current {
+                    true => Away::Under(puts, Box::new(Seen::of(&value))),
                     false if is_current => return true,
                     false => Away::Anywhere,
                 }
@@ -340,7 +373,7 @@ impl TensorObj {
     /// Finds the elements where they lay, if the variable was only written in place since.
     pub(super) fn take_back(&self, base: &Base) -> bool {
         let value = match &*base.away.borrow() {
-            Some(Away::Under(puts, layout)) => {
+            Some(Away::Under(puts, seen)) => {
                 let mut root = base.object.clone();
                 while let Some(object) = root.below() {
                     root = object;
@@ -348,7 +381,7 @@ impl TensorObj {
                 if root.puts.get() != *puts {
                     return false;
                 }
-                root.value.borrow().seen_under(Layout::clone(layout), None)
+                Seen::clone(seen).in_buffer_of(&root.value.borrow(), None)
             }
             _ => return false,
         };
