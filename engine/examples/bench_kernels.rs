@@ -147,7 +147,9 @@ fn folds() {
         row("max", &mut || {
             reduce::fold(reduce::Max, &pieces, (n, inner), &mut out, |it| it, Part::NONE)
         });
-        row("argmax", &mut || scan::best(true, &x, (n, inner), &mut out, &mut places, Part::NONE));
+        row("argmax", &mut || {
+            scan::best(true, &pieces, (n, inner), &mut out, &mut places, Part::NONE)
+        });
         row("variance", &mut || {
             moments::squares(&pieces, (n, inner), &mut out, &|it| it as f32, Part::NONE)
         });

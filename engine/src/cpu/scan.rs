@@ -195,7 +195,7 @@ pub fn running_best<T: Num>(
 const AT_ONCE: usize = 1 << 13;
 
 /// The largest (or smallest) element along the axis and its first index; NaN beats everything. `part` follows on either of the two.
-pub(crate) fn best<T: Num>(
+pub fn best<T: Num>(
     largest: bool,
     x: &Pieces<'_, T>,
     (n, inner): (usize, usize),

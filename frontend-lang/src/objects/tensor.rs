@@ -23,7 +23,6 @@ use crate::tensor::{arith, attribute, index, methods, text};
 
 pub(crate) use grad::assigned_grads;
 pub use view::View;
-pub(crate) use view::is_heard;
 use view::{Base, Former, Lookers, on_leaf};
 
 /// A tensor as programs hold it.

@@ -425,7 +425,7 @@ impl TensorObj {
 }
 
 /// Whether what happens to tensors is recorded, by a trace or for a branch or loop.
-pub(crate) fn is_heard() -> bool {
+pub(super) fn is_heard() -> bool {
     engine::trace::active() || engine::region::is_recording()
 }
 
