@@ -298,7 +298,7 @@ fn what_makes_the_operand_of_a_kernel_runs_on_its_pieces() {
         ("(sum (relu (matmul %0 %4)))", 2, false),
         // Weights and biases are there before.
         ("(native_layer_norm (neg %0) %1 %1 normalized_shape=[30])", 1, true),
-        ("(native_layer_norm (neg %0) (neg %1) %1 normalized_shape=[30])", 2, false),
+        ("(native_layer_norm (neg %0) (neg %1) %1 normalized_shape=[30])", 3, false),
         ("(argmax (neg %0) dim=1)", 1, true),
         ("(max (neg %0) dim=1)", 1, true),
         ("(argmin (neg %0))", 1, true),

@@ -1,5 +1,7 @@
 //! Ops that pick and place elements by index tensors.
 
+use std::borrow::Cow;
+
 use smallvec::smallvec;
 
 use crate::OpDef;
@@ -207,7 +209,7 @@ impl<'a> Spread<'a> {
         body: impl Fn(usize, &[i64], &mut [T]) + Sync,
     ) {
         let n_lines = self.shape[..self.shape.rank() - 1].iter().product();
-        if self.index.len() < self.index_shape.numel() {
+        if self.is_one_line() {
             let nothing = vec![(); out.len()];
             let body = |line, _: &[()], out: &mut [T]| body(line, &self.index, out);
             return pool2d::for_each_plane(n_lines, &nothing, out, body);
@@ -215,8 +217,17 @@ impl<'a> Spread<'a> {
         pool2d::for_each_plane(n_lines, &self.index, out, body);
     }
 
+    /// Whether one line stands for all of the index tensor.
+    fn is_one_line(&self) -> bool {
+        self.index.len() < self.index_shape.numel()
+    }
+
     /// Calls `body(position in the index tensor, position in the row-major tensor)`.
     pub(crate) fn for_each(&self, mut body: impl FnMut(usize, usize)) {
+        let index = match self.is_one_line() {
+            true => Cow::Owned(self.index.repeat(self.index_shape.numel() / self.index.len())),
+            false => Cow::Borrowed(&*self.index),
+        };
         let mut strides = crate::shape::row_major(&self.shape);
         let step = strides[self.dim] as usize;
         strides[self.dim] = 0;
@@ -224,7 +235,7 @@ impl<'a> Spread<'a> {
         let mut at = 0;
         strided::for_each_run([&layout], |[start], len, [stride]| {
             let mut to = start;
-            for (from, index) in (at..).zip(&self.index[at..at + len]) {
+            for (from, index) in (at..).zip(&index[at..at + len]) {
                 body(from, to + *index as usize * step);
                 to += stride as usize;
             }
