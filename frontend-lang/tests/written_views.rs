@@ -324,10 +324,7 @@ fn methods_in_place_take_no_buffer_beside_two_operands() {
 /// A step of an optimiser that changes each element by itself works piece by piece, too.
 #[test]
 fn steps_of_optimisers_take_no_second_buffer() {
-    for name in [
-        "Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop",
-        "ASGD",
-    ] {
+    for name in ["Adamax", "Adagrad", "Adadelta", "RMSprop", "Rprop", "ASGD"] {
         let before =
             format!("opt = torch.optim.{name}([p]); p.grad = torch.ones(1024, 2048); opt.step()");
         in_place(&before, "opt.step()", "assert bool(p.isfinite().all()) and bool((p < 0).all())");
