@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 
 use crate::graph::{Graph, Node, NodeId, Value};
 use crate::op::{Body, InferCx};
-use crate::{Device, Meta, OpDef};
+use crate::{Device, Meta};
 
 /// Most nodes in one group.
 const MOST: usize = 48;
@@ -271,14 +271,8 @@ impl<'a> Grouping<'a> {
 
 /// Whether a kernel of the node for a device may run a program on the parts of its first output.
 fn finishes(node: &Node, device: Device) -> bool {
-    let is_on_cpu = device == Device::Cpu;
-    let has_kernel = |op: &OpDef| match op.body {
-        Body::Kernels(kernels) if is_on_cpu => kernels.iter().any(|it| it.finishes),
-        Body::Kernels(kernels) => kernels.first().is_some_and(|it| it.finishes_on_cuda),
-        _ => false,
-    };
-    let computes = |it: &Meta| !is_on_cpu || it.dtype.is_arithmetic();
-    node.op().is_some_and(has_kernel) && node.metas.iter().all(computes)
+    let computes = |it: &Meta| device != Device::Cpu || it.dtype.is_arithmetic();
+    node.op().is_some_and(|op| op.body.finishes(device)) && node.metas.iter().all(computes)
 }
 
 /// Bytes of an operand from which on it pays to make it in pieces. A smaller one is still in the cache when the kernel reads it, and

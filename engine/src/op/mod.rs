@@ -31,7 +31,7 @@ use crate::expr::Expr;
 use crate::meaning::Meaning;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
-use crate::{DType, Error, Layout, Result, Shape, Tensor};
+use crate::{DType, Device, Error, Layout, Result, Shape, Tensor};
 
 /// One op. Rows are `static` and listed in `ops::ALL`.
 pub struct OpDef {
@@ -243,6 +243,15 @@ impl Body {
             self,
             Self::Unary(_) | Self::Binary(_) | Self::Ternary(_) | Self::Scalar(_) | Self::GradOf(_)
         )
+    }
+
+    /// Whether a kernel for a device may run a program on the parts of its first output.
+    pub fn finishes(&self, device: Device) -> bool {
+        match self {
+            Self::Kernels(kernels) if device == Device::Cpu => kernels.iter().any(|it| it.finishes),
+            Self::Kernels(kernels) => kernels.first().is_some_and(|it| it.finishes_on_cuda),
+            _ => false,
+        }
     }
 }
 

@@ -5,10 +5,10 @@
 
 use smallvec::SmallVec;
 
+use crate::Layout;
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::op::Body;
 use crate::rewrite::{Pass, Replacement, Rule};
-use crate::{Layout, OpDef};
 
 pub static PASS: Pass = Pass {
     name: "sink-views",
@@ -37,7 +37,8 @@ impl Search<'_> {
     fn sunk(&self, view: NodeId) -> Option<(Value, Replacement)> {
         let node = self.graph.node(view);
         let &[seen] = node.inputs() else { return None };
-        let finishes = self.graph.node(seen.node).op().is_some_and(finishes);
+        let device = self.graph.device;
+        let finishes = self.graph.node(seen.node).op().is_some_and(|op| op.body.finishes(device));
         if !finishes || seen.output != 0 || !self.keeps_order(view) {
             return None;
         }
@@ -77,14 +78,6 @@ impl Search<'_> {
         from.dtype == to.dtype
             && from.shape.numel() == to.shape.numel()
             && layout.is_some_and(|it| it.offset == 0 && it.is_contiguous())
-    }
-}
-
-/// Whether a kernel of an op runs a program on the parts of its first output.
-fn finishes(op: &OpDef) -> bool {
-    match op.body {
-        Body::Kernels(kernels) => kernels.iter().any(|it| it.finishes || it.finishes_on_cuda),
-        _ => false,
     }
 }
 

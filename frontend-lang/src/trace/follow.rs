@@ -211,14 +211,14 @@ impl Cx {
         let (Op::Is | Op::IsNot, Some(bindings)) = (op, &self.follow.bindings) else {
             return Ok(());
         };
-        let operands = self.machine.stack[self.machine.stack.len() - 2..].iter();
-        match operands.clone().all(crate::cycles::holds) && operands.clone().any(|it| bindings.has_container(it)) {
-            true => self.refuse_for(
-                "this asks which object a container of tensors is, that may be another one in each call; compare what it holds"
-                    .to_owned(),
-            ),
-            false => Ok(()),
+        let [.., a, b] = &self.machine.stack[..] else { return Ok(()) };
+        let are_containers = [a, b].into_iter().all(crate::cycles::holds);
+        if !are_containers || ![a, b].into_iter().any(|it| bindings.has_container(it)) {
+            return Ok(());
         }
+        let problem = "this asks which object a container of tensors is, that may be another one in each call; \
+                       compare what it holds";
+        self.refuse_for(problem.to_owned())
     }
 
     fn refuse_chosen(&mut self) -> Result<(), Raised> {
