@@ -6,6 +6,7 @@
 //! **Invariant:** the numbers depend on the seed and on how many were drawn before, on no machine and no thread count.
 
 mod bytes;
+mod cephes;
 mod halves;
 mod mersenne;
 
@@ -14,7 +15,6 @@ use std::cell::RefCell;
 use crate::cpu::number::Float;
 use crate::cpu::{interrupt, wide};
 use crate::cuda;
-use crate::math::float32;
 
 pub use mersenne::Mersenne;
 
@@ -150,7 +150,7 @@ pub(crate) trait Drawn: Float {
     fn uniform(words: &[u32]) -> Self;
     /// `self * factor + term`, rounded once.
     fn scaled(self, factor: Self, term: Self) -> Self;
-    /// The natural logarithm, and sine and cosine, as they are computed for many numbers at once.
+    /// The natural logarithm, and sine and cosine, as normal numbers are made with them.
     fn log(self) -> Self;
     fn sin_cos(self) -> (Self, Self);
 }
@@ -170,12 +170,12 @@ impl Drawn for f32 {
 
     #[inline(always)]
     fn log(self) -> f32 {
-        float32::log(self)
+        cephes::log(self)
     }
 
     #[inline(always)]
     fn sin_cos(self) -> (f32, f32) {
-        (float32::sin(self), float32::cos(self))
+        cephes::sin_cos(self)
     }
 }
 
