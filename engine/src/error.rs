@@ -349,6 +349,8 @@ pub struct Anomaly {
     pub operands: Vec<(DType, Shape)>,
     /// Where the op was applied.
     pub site: Site,
+    /// What was not finite before this, and was no error.
+    pub earlier: Option<Box<Self>>,
 }
 
 /// What a number is that is not finite; the worse is the larger.

@@ -33,6 +33,8 @@ use crate::objects::trash;
 use crate::past::{Past, is_own};
 use crate::repeat_cell;
 use crate::resolve::resolve;
+use crate::shown::Notice;
+use crate::site;
 use crate::source::{SourceId, Span};
 use crate::sym::Sym;
 use crate::trace::CellStep;
@@ -365,11 +367,18 @@ impl Cx {
         compile(&module, &scopes, source, lines.as_ref(), globals, &self.builtins, wants_value)
     }
 
-    /// Runs the code of a cell; whether the first NaN is looked for is the session's, not the thread's.
+    /// Runs the code of a cell; whether the first NaN is looked for is the session's, not the thread's. What was found and was no
+    /// error is told at its end.
     fn run_cell_code(&mut self, code: Rc<Code>) -> Res {
         let before = anomaly::set_watch(self.anomalies);
         let result = self.run_code(code);
         self.anomalies = anomaly::set_watch(before);
+        if let Some(found) = anomaly::take_noted() {
+            let found = site::with_place(&found);
+            self.host.notice(&Notice::line(format!(
+                "detect_anomaly: {found} (`%config anomaly on` stops there)"
+            )));
+        }
         result
     }
 

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use engine::Site;
+use engine::error::Anomaly;
 
 use crate::bytecode::Code;
 use crate::cx::Cx;
@@ -86,6 +87,17 @@ pub fn place(site: Site) -> Option<Place> {
 pub(crate) fn sentence(site: Site) -> Option<String> {
     let whose = if site.is_gradient() { "it is a gradient of the op" } else { "the op stands" };
     place(site).map(|place| format!("{whose} in {place}"))
+}
+
+/// `before that, log of float32[2] gave the first nan, ...; the op stands in ...`.
+pub(crate) fn before_that(anomaly: &Anomaly) -> String {
+    format!("before that, {}", with_place(anomaly))
+}
+
+/// What was found, and where the op stands.
+pub(crate) fn with_place(anomaly: &Anomaly) -> String {
+    let parts = [Some(anomaly.to_string()), sentence(anomaly.site)];
+    parts.into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
 fn piece(pieces: &[Piece], site: Site) -> Option<&Piece> {

@@ -2,7 +2,7 @@
 //!
 //! While something is looked for, traced functions run op by op.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 use crate::cpu::lane;
 use crate::error::{Anomaly, NotFinite};
@@ -15,7 +15,7 @@ use crate::{Attr, Attrs, Error, OpDef, Result, Site, Tensor};
 pub enum Watch {
     #[default]
     Nothing,
-    /// NaN in gradients, as PyTorch does.
+    /// NaN in gradients, as PyTorch does; the first result or gradient that is not finite is noted.
     Gradients,
     /// NaN and infinities, in results and in gradients, where no operand has any.
     Everything,
@@ -23,6 +23,8 @@ pub enum Watch {
 
 thread_local! {
     static WATCH: Cell<Watch> = const { Cell::new(Watch::Nothing) };
+    /// The first that was not finite while an error was made of NaN in gradients alone.
+    static NOTED: RefCell<Option<Box<Anomaly>>> = const { RefCell::new(None) };
 }
 
 /// What is looked for.
@@ -36,8 +38,25 @@ pub fn set_watch(watch: Watch) -> Watch {
     WATCH.replace(watch)
 }
 
-/// An error if a result is the first that is not finite.
+/// The first result or gradient that was noted since the last call, and that no error has told of.
+pub fn take_noted() -> Option<Box<Anomaly>> {
+    NOTED.take()
+}
+
+/// What was found, where everything is looked for; else it is noted if it is the first.
+fn raise_or_note(watch: Watch, found: Anomaly) -> Result<()> {
+    if watch == Watch::Everything {
+        return Err(Error::Anomaly(Box::new(found)));
+    }
+    NOTED.with_borrow_mut(|noted| {
+        noted.get_or_insert_with(|| Box::new(found));
+    });
+    Ok(())
+}
+
+/// Looks whether a result is the first that is not finite.
 pub(super) fn check_results(
+    watch: Watch,
     op: &'static OpDef,
     inputs: &[Tensor],
     attrs: &Attrs,
@@ -54,7 +73,7 @@ pub(super) fn check_results(
             had = had.max(first(input)?.map(|it| it.0));
         }
         if Some(found.0) > had {
-            return Err(anomaly(op.name, None, found, output, inputs, Site::here()));
+            raise_or_note(watch, anomaly(op.name, None, found, output, inputs, Site::here()))?;
         }
     }
     Ok(())
@@ -71,7 +90,7 @@ pub(crate) fn check_gradients(
 ) -> Result<()> {
     let Some((at, found, grad)) = worst_of(watch, arrived, grads)? else { return Ok(()) };
     let name = edge.step_name(None).unwrap_or_default().into_owned();
-    Err(anomaly(step.op.name, Some((name, at)), found, grad, inputs, step.site))
+    raise(watch, anomaly(step.op.name, Some((name, at)), found, grad, inputs, step.site))
 }
 
 /// An error if a gradient that a function of the program has given is the first that is not finite, while that is looked for.
@@ -88,10 +107,18 @@ pub fn check_function(
         return Ok(());
     }
     let Some((at, found, grad)) = worst_of(watch, arrived, grads)? else { return Ok(()) };
-    Err(anomaly("a function", Some((name.to_owned(), at)), found, grad, inputs, site))
+    raise(watch, anomaly("a function", Some((name.to_owned(), at)), found, grad, inputs, site))
 }
 
-/// The first gradient with something in it that is looked for and that none of those had which arrived.
+/// What was found in a gradient: an infinity is noted where NaN alone is an error.
+fn raise(watch: Watch, found: Anomaly) -> Result<()> {
+    if found.value == NotFinite::Infinite {
+        return raise_or_note(watch, found);
+    }
+    Err(Error::Anomaly(Box::new(Anomaly { earlier: take_noted(), ..found })))
+}
+
+/// The first gradient that is not finite where none was that arrived; NaN is an error of each step where gradients alone are looked at.
 fn worst_of<'a>(
     watch: Watch,
     arrived: &[Option<Tensor>],
@@ -100,15 +127,12 @@ fn worst_of<'a>(
     for (at, grad) in grads.iter().enumerate() {
         let Some(grad) = grad else { continue };
         let Some(found) = first(grad)? else { continue };
+        let is_error = watch == Watch::Gradients && found.0 == NotFinite::Nan;
         let mut had = None;
-        if watch == Watch::Gradients {
-            had = Some(NotFinite::Infinite);
-        } else {
-            for it in arrived.iter().flatten() {
-                had = had.max(first(it)?.map(|it| it.0));
-            }
+        for it in arrived.iter().flatten() {
+            had = had.max(first(it)?.map(|it| it.0));
         }
-        if Some(found.0) > had {
+        if is_error || Some(found.0) > had {
             return Ok(Some((at, found, grad)));
         }
     }
@@ -124,7 +148,7 @@ fn anomaly(
     tensor: &Tensor,
     operands: &[Tensor],
     site: Site,
-) -> Error {
+) -> Anomaly {
     let mut index = Vec::new();
     let mut rest = at;
     for size in tensor.shape().iter().rev() {
@@ -133,7 +157,7 @@ fn anomaly(
     }
     let operands = operands.iter().map(|it| (it.dtype(), it.shape().clone())).collect();
     let shape = tensor.shape().clone();
-    Error::Anomaly(Box::new(Anomaly { op, gradient, value, index, shape, operands, site }))
+    Anomaly { op, gradient, value, index, shape, operands, site, earlier: None }
 }
 
 fn of_attr(attr: &Attr) -> Option<NotFinite> {

@@ -87,7 +87,7 @@ pub(crate) fn is_watched<'a>(operands: impl IntoIterator<Item = &'a Tensor> + Cl
 fn is_heard<'a>(operands: impl IntoIterator<Item = &'a Tensor>) -> bool {
     let taped = tape::enabled();
     interpreter::active()
-        || anomaly::watch() == Watch::Everything
+        || anomaly::watch() != Watch::Nothing
         || SHAPES_ONLY.get()
         || operands.into_iter().any(|it| taped && it.requires_grad())
 }
@@ -154,8 +154,9 @@ fn apply_as_said(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
         }
         _ => (run_on(device, op, inputs, attrs)?, Mark::NONE),
     };
-    if anomaly::watch() == Watch::Everything {
-        anomaly::check_results(op, inputs, attrs, &outputs)?;
+    let watch = anomaly::watch();
+    if watch != Watch::Nothing {
+        anomaly::check_results(watch, op, inputs, attrs, &outputs)?;
     }
     record::record(op, inputs, attrs, outputs, mark)
 }

@@ -68,7 +68,11 @@ impl From<engine::Error> for Raised {
             E::Devices(it) => it.text(in_use::made),
             _ => error.to_string(),
         };
-        let parts = [Some(text), place, largest];
+        let earlier = match &error {
+            E::Anomaly(it) => it.earlier.as_deref().map(site::before_that),
+            _ => None,
+        };
+        let parts = [Some(text), place, largest, earlier];
         let text = parts.into_iter().flatten().collect::<Vec<_>>().join("; ");
         let raised = Raised::new(row, text);
         let raised = raised.with_help(explain::next_of(&error));

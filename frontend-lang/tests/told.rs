@@ -1,4 +1,4 @@
-//! What is told where complex numbers lose their imaginary parts.
+//! What is told beside the output of a program: where complex numbers lose their imaginary parts, and what first was not finite.
 
 use std::rc::Rc;
 
@@ -52,4 +52,31 @@ fn every_way_to_lose_an_imaginary_part_is_told() {
         let told = record.notices.borrow().join("\n");
         assert!(told.contains("discards the imaginary part"), "{cell}: {told}");
     }
+}
+
+#[test]
+fn what_is_not_finite_and_no_error_is_told_at_the_end_of_the_cell() {
+    let (mut session, record) = session();
+    let mut told = |cell: &str| {
+        record.notices.borrow_mut().clear();
+        let result = session.run_cell(cell, &Options::default());
+        assert!(result.error.is_none(), "{cell}");
+        record.notices.borrow().join("\n")
+    };
+    let stops = "(`%config anomaly on` stops there)";
+    assert_eq!(told("import torch\ntorch.autograd.set_detect_anomaly(True)\nx = 1"), "");
+    assert_eq!(
+        told("x = torch.tensor([1., -1., 0.])\ny = x.log()\nz = y * 2\n1 / x"),
+        format!(
+            "detect_anomaly: log of float32[3] gave the first nan, at index [1] of [3]; the op stands in cell 2, line 2 {stops}"
+        )
+    );
+    assert_eq!(
+        told("w = torch.zeros(2, requires_grad=True)\nr = w.sqrt()\nr.sum().backward()"),
+        format!(
+            "detect_anomaly: Function 'SqrtBackward0' returned inf values in its 0th output: the gradient of sqrt of float32[2], \
+             first at index [0] of [2]; the op stands in cell 3, line 2 {stops}"
+        )
+    );
+    assert_eq!(told("torch.autograd.set_detect_anomaly(False)\nx.log()"), "");
 }
