@@ -4,6 +4,7 @@
 //! keeps its own list and never recurses.
 
 use std::collections::BTreeMap;
+use std::iter::repeat;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -216,7 +217,8 @@ impl Walk {
         };
         let mut devices = arrived.grads.iter().flatten().map(Tensor::device);
         let device = devices.find(|it| *it != Device::Cpu).unwrap_or_default();
-        let grads = || input_grads(step, &saved, arrived, &needs);
+        let sums = self.sums_for(step, &needs);
+        let grads = || input_grads(step, &saved, arrived, (&needs, &sums));
         let grads: Vec<Option<Tensor>> = match device {
             Device::Cpu => grads()?,
             Device::Cuda(_) => place::inside(device, grads)?,
@@ -236,14 +238,27 @@ impl Walk {
                 &grads,
             )?;
         }
-        for ((edge, grad), input) in step.edges.iter().zip(grads).zip(&saved.inputs) {
-            if let (Some(edge), Some(grad)) = (edge, grad) {
+        let grads = grads.into_iter().zip(sums.into_iter().chain(repeat(None)));
+        for ((edge, (grad, sum)), input) in step.edges.iter().zip(grads).zip(&saved.inputs) {
+            if let (Some(edge), Some(grad)) = (edge, grad.or(sum)) {
                 let same = grad.dtype() == input.dtype();
                 let grad = if same { grad } else { to(&grad, input.dtype())? };
                 self.arrive(edge, grad)?;
             }
         }
         Ok(())
+    }
+
+    /// What a step goes on from is taken out of what waits: what it gives stands in its place.
+    fn sums_for(&mut self, step: &OpStep, needs: &[bool]) -> SmallVec<[Option<Tensor>; 4]> {
+        if !matches!(step.op.grad, Grad::Onto(..)) {
+            return SmallVec::new();
+        }
+        let edges =
+            step.edges.iter().zip(needs).map(|(edge, needed)| edge.as_ref().filter(|_| *needed));
+        let mut waiting =
+            |edge: &Edge| self.pending.get_mut(&edge.id())?.grads[edge.output as usize].take();
+        edges.map(|edge| edge.and_then(&mut waiting)).collect()
     }
 
     fn leads_on(&self, edge: &Edge) -> bool {
@@ -306,20 +321,21 @@ fn input_grads(
     step: &OpStep,
     saved: &Saved,
     arrived: &Arrived,
-    needs: &[bool],
+    (needs, sums): (&[bool], &[Option<Tensor>]),
 ) -> Result<Vec<Option<Tensor>>> {
     let outputs: SmallVec<[Tensor; 1]> = (0_u32..)
         .zip(&saved.outputs)
         .map(|(output, it)| it.with_edge(Some(Edge { node: arrived.node.clone(), output })))
         .collect();
     default_dtype::left_alone(|| match step.op.grad {
-        Grad::Rule(rule, _) => rule(&mut GradCx {
+        Grad::Rule(rule, _) | Grad::Onto(rule, _) => rule(&mut GradCx {
             op: step.op,
             attrs: &step.attrs,
             inputs: &saved.inputs,
             outputs: &outputs,
             output_grads: &arrived.grads,
             needs,
+            sums,
         }),
         Grad::Derived => derived(step, (&saved.inputs, &outputs), &arrived.grads, needs),
         Grad::Stops(reason) => Err(Error::NoGradient { op: step.op.name, reason }),

@@ -284,7 +284,6 @@ fn takes_prologue(graph: &Graph, node: &Node) -> bool {
     let (Some(op), Some(attrs), &[operand, ..]) = (node.op(), node.attrs(), node.inputs()) else {
         return false;
     };
-    let Body::Kernels(kernels) = op.body else { return false };
     let maker = graph.node(operand.node);
     if graph.device != Device::Cpu || graph.meta(operand).bytes() < WORTH_PIECES {
         return false;
@@ -294,8 +293,7 @@ fn takes_prologue(graph: &Graph, node: &Node) -> bool {
     }
     let stand_ins: SmallVec<[_; 3]> = node.inputs().iter().map(|&it| graph.stand_in(it)).collect();
     let cx = InferCx { op, inputs: &stand_ins, attrs };
-    let takes = kernels.iter().any(|it| (it.prologue)(&cx).is_some());
-    takes && !node.draws() && !maker.draws()
+    op.body.takes_pieces(&cx) && !node.draws() && !maker.draws()
 }
 
 /// Groups in dependency order; among ready ones the one that ends first in the graph.

@@ -308,7 +308,9 @@ fn what_makes_the_operand_of_a_kernel_runs_on_its_pieces() {
         ("(cumsum (neg %0) dim=0)", 2, false),
         // Another shape is another launch.
         ("(sum (neg %1))", 1, true),
-        ("(sum (t_reshape (neg %0) shape=[1200]))", 2, false),
+        ("(sum (t_reshape (mul %0 %1) shape=[1200]))", 2, false),
+        // A view in between goes before what has single numbers beside it.
+        ("(sum (t_reshape (mul (neg %0) 2.0) shape=[1200]))", 1, true),
     ] {
         let plan = check(&parse_compact(text, &metas).unwrap());
         let got = (plan.n_launches(), plan.to_string().contains("] into "));

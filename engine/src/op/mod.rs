@@ -253,6 +253,11 @@ impl Body {
             _ => false,
         }
     }
+
+    /// Whether a kernel for the processor takes the first operand of such an application in pieces, as a program makes them.
+    pub fn takes_pieces(&self, cx: &InferCx<'_>) -> bool {
+        matches!(self, Self::Kernels(kernels) if kernels.iter().any(|it| (it.prologue)(cx).is_some()))
+    }
 }
 
 /// How gradients flow back through an op.
@@ -262,6 +267,9 @@ pub enum Grad {
     Derived,
     /// A rule in ops; the second field says what the rule looks at.
     Rule(GradRule, Saves),
+    /// A rule whose gradients go on from the sums that had come to the inputs before: what it runs adds to them one after the other, as a
+    /// walk through its ops would.
+    Onto(GradRule, Saves),
     /// None, and why.
     Stops(&'static str),
 }
@@ -305,6 +313,8 @@ pub struct GradCx<'a> {
     pub(crate) outputs: &'a [Tensor],
     pub(crate) output_grads: &'a [Option<Tensor>],
     pub(crate) needs: &'a [bool],
+    /// For a rule that goes on from them: what had come to each input before.
+    pub(crate) sums: &'a [Option<Tensor>],
 }
 
 impl OpDef {
@@ -350,7 +360,7 @@ impl OpDef {
     /// What the gradient looks at.
     pub(crate) fn saves(&self) -> Saves {
         match self.grad {
-            Grad::Rule(_, saves) => saves,
+            Grad::Rule(_, saves) | Grad::Onto(_, saves) => saves,
             Grad::Derived => Saves::Inputs,
             Grad::Stops(_) => Saves::Shapes,
         }
@@ -430,6 +440,11 @@ impl GradCx<'_> {
     /// Gradient of output `idx`, or `None` when nothing depends on it.
     pub fn output_grad_of(&self, idx: usize) -> Result<Option<Tensor>> {
         Ok(self.output_grads.get(idx).cloned().flatten())
+    }
+
+    /// What had come to input `idx` before, for a rule that goes on from it.
+    pub fn sum(&self, idx: usize) -> Option<&Tensor> {
+        self.sums.get(idx)?.as_ref()
     }
 
     /// Whether the gradient of input `idx` is wanted.

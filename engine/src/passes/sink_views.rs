@@ -1,29 +1,25 @@
-//! `sink-views`: elementwise ops on a view of what a kernel gives come before the view, so that the kernel runs them on its parts.
+//! `sink-views`: views between a kernel and elementwise ops go to their other side, so that the kernel runs them on its parts.
 //!
-//! A convolution along one dimension is one of images that are a row high, and what follows on it, such as `relu`, is on a view of that. Only
-//! views that leave all elements in their order are moved, and only over ops whose other operands are single numbers.
+//! A convolution along one dimension is one of images that are a row high, and what follows on it, such as `relu`, is on a view of that; groups
+//! of channels are a view of what comes before their norm. Only views that leave all elements in their order are moved, and only over ops
+//! whose other operands are single numbers.
 
 use smallvec::SmallVec;
 
-use crate::Layout;
-use crate::graph::{Graph, Kind, NodeId, Value};
-use crate::op::Body;
+use crate::graph::{Graph, Kind, Node, NodeId, Value};
+use crate::op::{Body, InferCx};
 use crate::rewrite::{Pass, Replacement, Rule};
+use crate::{Layout, OpDef};
 
 pub static PASS: Pass = Pass {
     name: "sink-views",
-    doc: "Puts elementwise ops before a view of what a kernel gives, which then runs them on its parts.",
+    doc: "Moves views from between a kernel and elementwise ops, which it then runs on its parts.",
     level: 2,
-    rules: &[Rule::whole("behind-kernels", behind_kernels)],
+    rules: &[
+        Rule::whole("behind-kernels", |it| Search::of(it).all(Search::sunk)),
+        Rule::whole("before-kernels", |it| Search::of(it).all(Search::raised)),
+    ],
 };
-
-fn behind_kernels(graph: &Graph) -> Vec<(Value, Replacement)> {
-    let mut n_uses = vec![0_usize; graph.nodes().len()];
-    let operands = graph.nodes().iter().flat_map(|it| it.inputs());
-    operands.copied().chain(graph.results()).for_each(|it| n_uses[it.node as usize] += 1);
-    let search = Search { graph, n_uses, users: graph.users() };
-    (0..graph.nodes().len() as NodeId).filter_map(|it| search.sunk(it)).collect()
-}
 
 struct Search<'a> {
     graph: &'a Graph,
@@ -32,7 +28,21 @@ struct Search<'a> {
     users: Vec<SmallVec<[NodeId; 2]>>,
 }
 
-impl Search<'_> {
+impl<'a> Search<'a> {
+    fn of(graph: &'a Graph) -> Self {
+        let mut n_uses = vec![0_usize; graph.nodes().len()];
+        let operands = graph.nodes().iter().flat_map(|it| it.inputs());
+        operands.copied().chain(graph.results()).for_each(|it| n_uses[it.node as usize] += 1);
+        Self { graph, n_uses, users: graph.users() }
+    }
+
+    fn all(
+        &self,
+        found: fn(&Self, NodeId) -> Option<(Value, Replacement)>,
+    ) -> Vec<(Value, Replacement)> {
+        (0..self.graph.nodes().len() as NodeId).filter_map(|it| found(self, it)).collect()
+    }
+
     /// The last of the elementwise ops that follow on a view of what a kernel gives, and what it is with the view behind it.
     fn sunk(&self, view: NodeId) -> Option<(Value, Replacement)> {
         let node = self.graph.node(view);
@@ -55,7 +65,7 @@ impl Search<'_> {
     fn applied(&self, id: NodeId, value: Replacement) -> Option<(NodeId, Replacement)> {
         let &[user] = &self.users[id as usize][..] else { return None };
         let (node, of) = (self.graph.node(user), Value::of(id));
-        let Kind::Op { op, attrs, inputs } = &node.kind else { return None };
+        let (op, inputs) = (node.op()?, node.inputs());
         let n_times = inputs.iter().filter(|it| **it == of).count();
         let is_number = |it: &Value| *it == of || self.graph.meta(*it).shape.rank() == 0;
         let fits = op.body.is_elementwise()
@@ -63,9 +73,72 @@ impl Search<'_> {
             && n_times == self.n_uses[id as usize]
             && inputs.iter().all(is_number)
             && node.metas[0].shape == self.graph.meta(of).shape;
-        let place = |it: &Value| if *it == of { value.clone() } else { Replacement::Value(*it) };
+        Some((user, self.in_place_of(node, of, &value)?)).filter(|_| fits)
+    }
+
+    /// A view that a kernel takes in pieces, and the elementwise ops that made what it shows on a view of what they were applied to.
+    fn raised(&self, view: NodeId) -> Option<(Value, Replacement)> {
+        let node = self.graph.node(view);
+        let (&[user], &[shown]) = (&self.users[view as usize][..], node.inputs()) else {
+            return None;
+        };
+        if !self.takes_pieces(user, view) || !self.keeps_order(view) {
+            return None;
+        }
+        let mut made = Vec::new();
+        let mut base = shown;
+        while let Some(operand) = self.made_of(base) {
+            made.push(base);
+            base = operand;
+        }
+        // What a view of a view shows may lie apart, and what finishes runs what follows on it.
+        let device = self.graph.device;
+        let stays = |op: &OpDef| matches!(op.body, Body::View(_)) || op.body.finishes(device);
+        if made.is_empty() || self.graph.node(base.node).op().is_some_and(stays) {
+            return None;
+        }
+        let (op, attrs) = (node.op()?, node.attrs()?.clone());
+        let mut raised = Replacement::Apply { op, attrs, inputs: vec![Replacement::Value(base)] };
+        for of in made.into_iter().rev() {
+            let maker = self.graph.node(of.node);
+            let operand = self.made_of(of)?;
+            raised = self.in_place_of(maker, operand, &raised)?;
+        }
+        Some((Value::of(view), raised))
+    }
+
+    /// Whether a kernel of the node takes this, its first operand, in pieces.
+    fn takes_pieces(&self, id: NodeId, operand: NodeId) -> bool {
+        let node = self.graph.node(id);
+        let (Some(op), Some(attrs)) = (node.op(), node.attrs()) else { return false };
+        let is_first = node.inputs().first() == Some(&Value::of(operand));
+        let stand_ins: SmallVec<[_; 3]> =
+            node.inputs().iter().map(|&it| self.graph.stand_in(it)).collect();
+        is_first
+            && self.n_uses[operand as usize] == 1
+            && op.body.takes_pieces(&InferCx { op, inputs: &stand_ins, attrs })
+    }
+
+    /// What a value is made of, if nobody else takes it, by an elementwise op whose other operands are single numbers.
+    fn made_of(&self, value: Value) -> Option<Value> {
+        let node = self.graph.node(value.node);
+        node.op().filter(|op| op.body.is_elementwise() && !node.draws())?;
+        let meta = &node.metas[0];
+        let mut all = node.inputs().iter().filter(|it| self.graph.meta(**it).shape == meta.shape);
+        let operand = *all.next()?;
+        let is_number = |it: &Value| *it == operand || self.graph.meta(*it).shape.rank() == 0;
+        let fits = self.n_uses[value.node as usize] == 1
+            && meta.shape.rank() > 0
+            && node.inputs().iter().all(is_number);
+        fits.then_some(operand)
+    }
+
+    /// The application of a node with something else in the place of an operand.
+    fn in_place_of(&self, node: &Node, operand: Value, by: &Replacement) -> Option<Replacement> {
+        let Kind::Op { op, attrs, inputs } = &node.kind else { return None };
+        let place = |it: &Value| if *it == operand { by.clone() } else { Replacement::Value(*it) };
         let inputs = inputs.iter().map(place).collect();
-        fits.then(|| (user, Replacement::Apply { op, attrs: attrs.clone(), inputs }))
+        Some(Replacement::Apply { op, attrs: attrs.clone(), inputs })
     }
 
     /// Whether a view of elements side by side shows all of them in the same order, as elements of the same dtype.
@@ -93,6 +166,17 @@ mod tests {
             "(neg (mul (t_reshape (softmax %2 dim=-1) shape=[3, 2]) 2.0))",
             "(t_reshape (neg (mul (softmax %2 dim=-1) 2.0)) shape=[3, 2])",
         );
+    }
+
+    #[test]
+    fn views_go_before_what_makes_the_operand_of_a_kernel() {
+        check(
+            &PASS,
+            "(softmax (t_reshape (neg (mul %2 2.0)) shape=[3, 2]) dim=-1)",
+            "(softmax (neg (mul (t_reshape %2 shape=[3, 2]) 2.0)) dim=-1)",
+        );
+        let other_operand = "(softmax (t_reshape (mul %0 %1) shape=[3, 2]) dim=-1)";
+        check(&PASS, other_operand, other_operand);
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn gradient(op: &'static OpDef) -> String {
     match op.grad {
         Grad::Derived if op.body.is_elementwise() => derivative(op),
         Grad::Derived => "through the ops it is composed of".to_owned(),
-        Grad::Rule(..) => "by its own rule, itself differentiable".to_owned(),
+        Grad::Rule(..) | Grad::Onto(..) => "by its own rule, itself differentiable".to_owned(),
         Grad::Stops(reason) => format!("none: {reason}"),
     }
 }

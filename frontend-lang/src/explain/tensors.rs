@@ -67,8 +67,8 @@ pub(super) static ALL: &[Topic] = &[
         title: "The first NaN or infinity",
         why: "A logarithm of 0, a root of a negative number, a division by 0 or an exponential of 1000 has no finite value; sqrt at 0 has one, \
               but no finite gradient. From there on everything becomes NaN. `%config anomaly on` looks for the first element that is \
-              NaN or infinite where no operand was, in results and in gradients; `torch.autograd.set_detect_anomaly(True)` looks for NaN in \
-              gradients, as in PyTorch. Every op is looked at, so training takes longer, and traced functions run op by op meanwhile.",
+              NaN or infinite where no operand was, in results and in gradients; `torch.autograd.set_detect_anomaly(True)` makes an \
+              error of NaN in gradients, as in PyTorch, and tells what came first. Every op is looked at, so training takes longer, and traced functions run op by op meanwhile.",
         next: "look at the operands in that line (`x.min()`, `x.max()`); keep them in range with `clamp`, or add a small number before a \
                division, root or logarithm",
         example: "%config anomaly on\nimport torch\n(torch.ones(3) - 1).log()",

@@ -5,6 +5,8 @@ use std::rc::Rc;
 
 use engine::Tensor;
 use engine::trace::Call;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 use super::pack::Pack;
 use super::template::refused_here;
@@ -204,37 +206,55 @@ impl<'a> Asked<'a> {
         self.passed.iter().any(is_one)
     }
 
+    /// What each tensor among the arguments shares with those before it.
     pub(super) fn sharing(&self, world: &World) -> Vec<Shared> {
         let tensors = self.tensors();
+        let all = 0..tensors.len();
+        let roots: SmallVec<[_; 8]> =
+            all.clone().map(|at| self.object(at).map(TensorObj::root)).collect();
+        let same = firsts(all.clone().map(|at| self.passed[at].address()));
+        let variables = firsts(roots.iter().map(|it| it.as_ref().map(|it| Rc::as_ptr(it).addr())));
+        let buffers = firsts(tensors.iter().map(Tensor::buffer_id));
+        let offset = |at: usize| tensors[at].layout().offset;
+        let found = |at: usize| {
+            let root = world.number_of(roots[at].as_ref()?)?;
+            Some(Shared::Found(root, offset(at), world.number_of(self.object(at)?)))
+        };
         let shared = |at: usize| {
-            let offset = |at: usize| tensors[at].layout().offset;
-            let before = 0..at;
-            let is_same = |it: &usize| self.passed[*it].is(&self.passed[at]);
-            let found = || {
-                let object = self.object(at)?;
-                let root = world.number_of(&TensorObj::root(object))?;
-                Some(Shared::Found(root, offset(at), world.number_of(object)))
-            };
-            let root = |at: usize| self.object(at).map(TensorObj::root);
-            let is_of = |it: &usize| match (root(*it), root(at)) {
-                (Some(a), Some(b)) => Rc::ptr_eq(&a, &b),
-                _ => false,
-            };
-            let shares = |it: &usize| tensors[*it].shares_buffer(&tensors[at]);
-            if let Some(same) = before.clone().find(is_same) {
+            if let Some(same) = same[at] {
                 return Shared::Same(same);
             }
-            if let Some(found) = found() {
+            if let Some(found) = found(at) {
                 return found;
             }
-            let elements = before.clone().find(shares).map(|it| (it, [offset(it), offset(at)]));
-            match (elements, before.clone().find(is_of)) {
+            let elements = buffers[at].map(|it| (it, [offset(it), offset(at)]));
+            match (elements, variables[at]) {
                 (None, None) => Shared::No,
                 (elements, variable) => Shared::Arg { elements, variable },
             }
         };
-        (0..tensors.len()).map(shared).collect()
+        all.map(shared).collect()
     }
+}
+
+/// So many keys are compared with each other.
+const FEW: usize = 16;
+
+/// The first that has the key of each, if that is another; no two have none.
+fn firsts(keys: impl Iterator<Item = Option<usize>>) -> SmallVec<[Option<usize>; 8]> {
+    let keys: SmallVec<[Option<usize>; 8]> = keys.collect();
+    let other = |at: usize, first: usize| Some(first).filter(|it| *it < at);
+    let of_few = |(at, key): (usize, &Option<usize>)| {
+        let first = keys.iter().position(|it| it == key)?;
+        key.and(other(at, first))
+    };
+    if keys.len() <= FEW {
+        return keys.iter().enumerate().map(of_few).collect();
+    }
+    let mut seen = FxHashMap::default();
+    let of_many =
+        |(at, key): (usize, &Option<usize>)| other(at, *seen.entry((*key)?).or_insert(at));
+    keys.iter().enumerate().map(of_many).collect()
 }
 
 /// The tensors among the arguments: positional ones first, then keywords in order.

@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Control(run),
-    grad: Grad::Rule(grad, Saves::Inputs),
+    grad: Grad::Onto(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: false,
@@ -96,7 +96,10 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         given.push(grad.is_some());
         operands.extend(grad);
     }
-    let gradient = |idx: usize| blocks[idx].gradient(&wanted, &given, &[]).map(Attr::Region);
+    let sums: Vec<Option<&Tensor>> = (1..n).map(|idx| cx.sum(idx)).collect();
+    let summed: Vec<bool> = sums.iter().map(Option::is_some).collect();
+    operands.extend(sums.into_iter().flatten().cloned());
+    let gradient = |idx: usize| blocks[idx].gradient(&wanted, &given, &summed).map(Attr::Region);
     let attrs: Attrs = [gradient(0)?, gradient(1)?].into_iter().collect();
     let mut grads = apply::apply(&OP, &operands, &attrs)?.into_iter();
     let of_operand = |wanted: bool| if wanted { grads.next() } else { None };

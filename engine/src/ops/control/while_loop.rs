@@ -29,7 +29,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Control(run),
-    grad: Grad::Rule(grad, Saves::Inputs),
+    grad: Grad::Onto(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: false,
@@ -143,7 +143,9 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let wanted: Vec<bool> = (0..n)
         .map(|idx| is_differentiable(&metas[idx]) && (idx < n_state || cx.needs(idx)))
         .collect();
-    let summed: Vec<bool> = (0..n).map(|idx| idx >= n_state && wanted[idx]).collect();
+    let sum = |idx: usize| cx.sum(idx).filter(|_| wanted[idx]);
+    let summed: Vec<bool> =
+        (0..n).map(|idx| if idx < n_state { sum(idx).is_some() } else { wanted[idx] }).collect();
     let gradient = cx.block(1)?.gradient(&wanted, &wanted[..n_state], &summed)?;
     let mut operands: SmallVec<[Tensor; 8]> = (0..n).map(|idx| cx.input(idx).clone()).collect();
     for idx in (0..n_state).filter(|&it| wanted[it]) {
@@ -152,12 +154,17 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
             None => full(&metas[idx].shape, 0.0, metas[idx].dtype)?,
         });
     }
+    let results = (0..n).filter(|&idx| wanted[idx]).enumerate();
+    let seeds = results.filter_map(|(result, idx)| Some((result as i64, sum(idx)?.clone())));
+    let (seeded, seeds): (Vec<i64>, Vec<Tensor>) = seeds.unzip();
+    operands.extend(seeds);
     let attrs: Attrs = [
         cx.attrs[0].clone(),
         cx.attrs[1].clone(),
         Attr::Region(gradient),
         cx.attrs[2].clone(),
         Attr::Int(n as i64),
+        Attr::ints(&seeded),
     ]
     .into_iter()
     .collect();

@@ -2,22 +2,23 @@
 
 use smallvec::smallvec;
 
-use super::while_loop::{check_loop, n_state, operands_of_turn, turns};
+use super::while_loop::{check_loop, n_state, turns};
 use super::{check_operands, is_differentiable, means_true};
 use crate::cpu::interrupt;
-use crate::meaning::{Array, Meaning, MeaningCx, RunRegion};
+use crate::meaning::{Array, Meaning, MeaningCx, RunRegion, of_kind};
 use crate::op::{
-    Body, ControlCx, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves, Surface,
-    block,
+    Body, ControlCx, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Saves,
+    Surface, block,
 };
+use crate::ops::binary::add;
 use crate::ops::create::full;
 use crate::tensor::Metas;
-use crate::{Attr, Attrs, Error, Meta, Number, OpDef, Outputs, Result, Tensor, apply};
+use crate::{Attr, Attrs, Error, Meta, Number, OpDef, Outputs, Result, Tensor, apply, attr};
 
 /// The row of `while_loop_backward`.
 pub static OP: OpDef = OpDef {
     name: "while_loop_backward",
-    doc: "The gradients of the operands of `while_loop`, from those of its results: the loop runs again, then `gradient` for each turn, from the last to the first.",
+    doc: "The gradients of the operands of `while_loop`, from those of its results: the loop runs again, then `gradient` for each turn, from the last to the first. The `seeded` ones go on from sums, which are the last operands.",
     meaning: Meaning::control(meaning),
     params: &[
         Param { name: "operands", kind: ParamKind::Tensors, default: None },
@@ -26,6 +27,7 @@ pub static OP: OpDef = OpDef {
         Param::required("gradient", ParamKind::Region),
         Param::required("n_state", ParamKind::Int),
         Param::required("n_operands", ParamKind::Int),
+        Param::with("seeded", ParamKind::Ints, Default::Ints(&[])),
     ],
     dtypes: DTypeRule::Any,
     infer,
@@ -36,7 +38,7 @@ pub static OP: OpDef = OpDef {
     method: false,
     internal: true,
     surface: Surface {
-        shapes: "what the loop takes, and gradients of its state -> gradients of what it takes",
+        shapes: "what the loop takes, gradients of its state, and what the `seeded` results are added to -> gradients of what it takes",
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,
@@ -53,73 +55,159 @@ fn refuse(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     Err(Error::NoGradient { op: cx.op.name, reason })
 }
 
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
-    let n_state = n_state(cx, 3)?;
-    let n = usize::try_from(cx.int(4)).ok().filter(|n| (n_state..=cx.inputs.len()).contains(n));
-    let problem = || format!("must lie between {n_state} and {}", cx.inputs.len());
-    let n =
-        n.ok_or_else(|| Error::Attr { op: cx.op.name, name: "n_operands", problem: problem() })?;
-    let (operands, grads) = cx.inputs.split_at(n);
-    let state = check_loop(cx, n_state, operands)?;
-    let gradient = cx.block(2)?;
-    let outputs = gradient.outputs();
-    let n_grads = state.iter().filter(|it| is_differentiable(it)).count();
-    let problem = "gives the gradients of the state, then those of other operands";
-    let refused = || Error::Attr { op: cx.op.name, name: "gradient", problem: problem.into() };
-    let sums = outputs.get(n_grads..).ok_or_else(refused)?;
-    let sums = sums.iter().map(|it| Tensor::abstract_of(it.clone()));
-    let given: Vec<Tensor> = cx.inputs.iter().cloned().chain(sums).collect();
-    check_operands(cx.op, "gradient", gradient, &given)?;
-    match outputs.iter().zip(grads).all(|(meta, it)| *meta == it.meta()) && grads.len() == n_grads {
-        true => Ok(outputs.iter().cloned().collect()),
-        false => Err(refused()),
+/// What the operands are, and how many of which.
+struct Given<'a, T> {
+    /// The state before the first turn, and what the graphs read besides.
+    initial: &'a [T],
+    others: &'a [T],
+    /// Gradients of the state after the last turn.
+    grads: &'a [T],
+    /// What each result goes on from: the gradients of the state first.
+    seeds: Vec<Option<&'a T>>,
+}
+
+impl<'a, T: Clone> Given<'a, T> {
+    fn of(inputs: &'a [T], attrs: &Attrs) -> Result<Self> {
+        let refused =
+            |name, problem: &str| Error::Attr { op: OP.name, name, problem: problem.into() };
+        let gradient = block(&OP, attrs, 2)?;
+        let [n_state, n] = [3, 4].map(|it| usize::try_from(attr::int(attrs, it)).ok());
+        let n = n.filter(|n| n_state.is_some_and(|it| it <= *n) && *n <= inputs.len());
+        let problem = "must lie between the number of states and that of operands";
+        let n = n.ok_or_else(|| refused("n_operands", problem))?;
+        let (initial, others) = inputs[..n].split_at(n_state.unwrap_or(n));
+        let n_results = gradient.outputs().len();
+        let state = gradient.inputs().iter().take(initial.len());
+        let n_grads = state.filter(|it| is_differentiable(it)).count();
+        let problem = "gives the gradients of the state, then those of other operands";
+        if n_grads > n_results || n + n_grads > inputs.len() {
+            return Err(refused("gradient", problem));
+        }
+        let (grads, rest) = inputs[n..].split_at(n_grads);
+        let mut seeds = vec![None; n_results];
+        let mut rest = rest.iter();
+        let problem = "names results, each with an operand";
+        for result in attr::ints(attrs, 5).unwrap_or_default() {
+            let slot = usize::try_from(result).ok().and_then(|it| seeds.get_mut(it));
+            *slot.ok_or_else(|| refused("seeded", problem))? =
+                Some(rest.next().ok_or_else(|| refused("seeded", problem))?);
+        }
+        match rest.next() {
+            None => Ok(Self { initial, others, grads, seeds }),
+            Some(_) => Err(refused("seeded", problem)),
+        }
+    }
+
+    /// What `gradient` takes besides the operands of a turn: the gradients of the state, what they go on from, where something is added to
+    /// it, and the sums so far. `seed` gives what the gradients of this turn go on from.
+    fn flowing(&self, results: &[T], seed: impl Fn(usize, &'a T) -> Result<T>) -> Result<Vec<T>> {
+        let (grads, sums) = results.split_at(self.grads.len());
+        let mut flowing = grads.to_vec();
+        for (result, it) in self.seeds[..grads.len()].iter().enumerate() {
+            flowing.extend(it.map(|it| seed(result, it)).transpose()?);
+        }
+        flowing.extend_from_slice(sums);
+        Ok(flowing)
+    }
+
+    /// Goes back through the turns, of which `before` holds the operands: `gradient` runs the graph, `filled` makes a result of one number.
+    fn back(
+        &self,
+        mut before: Vec<Vec<T>>,
+        filled: impl Fn(usize, f64) -> Result<T>,
+        add: impl Fn(&T, &T) -> Result<T>,
+        mut gradient: impl FnMut(&[T]) -> Result<Vec<T>>,
+    ) -> Result<Vec<T>> {
+        // -0 is what changes no number that is added to it.
+        let start = if before.is_empty() { 0.0 } else { -0.0 };
+        let n_grads = self.grads.len();
+        let mut results = self.grads.to_vec();
+        for (result, seed) in self.seeds.iter().enumerate().skip(n_grads) {
+            results.push(seed.map_or_else(|| filled(result, start), |it| Ok(it.clone()))?);
+        }
+        if before.is_empty() {
+            for (slot, seed) in results.iter_mut().zip(&self.seeds[..n_grads]) {
+                *slot = seed.map_or_else(|| Ok(slot.clone()), |it| add(it, slot))?;
+            }
+        }
+        while let Some(mut operands) = before.pop() {
+            let is_first = before.is_empty();
+            let seed =
+                |result, it: &T| if is_first { Ok(it.clone()) } else { filled(result, -0.0) };
+            operands.extend(self.flowing(&results, seed)?);
+            results = gradient(&operands)?;
+        }
+        Ok(results)
     }
 }
 
-fn run(cx: &ControlCx<'_>) -> Result<Outputs> {
-    let (operands, grads) = cx.inputs.split_at(cx.int(4) as usize);
-    let (initial, others) = operands.split_at(cx.int(3) as usize);
-    let mut before: Vec<Vec<Tensor>> = Vec::new();
-    let keep = |operands: &[Tensor]| before.push(operands[..initial.len()].to_vec());
-    turns(cx.device, (cx.block(0)?, cx.block(1)?), initial, others, keep)?;
+fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+    let n_state = n_state(cx, 3)?;
+    let given = Given::of(cx.inputs, cx.attrs)?;
+    let operands = &cx.inputs[..given.initial.len() + given.others.len()];
+    check_loop(cx, n_state, operands)?;
     let gradient = cx.block(2)?;
-    let mut flowing = grads.to_vec();
-    for meta in &gradient.outputs()[grads.len()..] {
-        let attrs: Attrs =
-            smallvec![Attr::sizes(&meta.shape), Attr::Float(0.0), Attr::DType(meta.dtype)];
-        flowing.extend(apply::run_on(cx.device, &full::OP, &[], &attrs)?);
+    let outputs = gradient.outputs();
+    let abstract_of = |result: usize| Tensor::abstract_of(outputs[result].clone());
+    let sums = (given.grads.len()..outputs.len()).map(abstract_of);
+    let results: Vec<Tensor> = given.grads.iter().cloned().chain(sums).collect();
+    let flowing = given.flowing(&results, |_, it| Ok(it.clone()))?;
+    let taken: Vec<Tensor> = operands.iter().cloned().chain(flowing).collect();
+    check_operands(cx.op, "gradient", gradient, &taken)?;
+    let mut kinds = results.iter().zip(&given.seeds).zip(outputs);
+    let fits = |(result, seed): (&Tensor, &Option<&Tensor>), meta: &Meta| {
+        result.meta() == *meta && seed.is_none_or(|it| it.meta() == *meta)
+    };
+    if kinds.all(|(given, meta)| fits(given, meta)) {
+        return Ok(outputs.iter().cloned().collect());
     }
-    while let Some(state) = before.pop() {
-        let mut given = operands_of_turn(&state, others);
-        given.extend(flowing);
-        flowing = gradient.run(cx.device, &given)?;
+    let problem = "gives the gradients of the state, then those of other operands".into();
+    Err(Error::Attr { op: cx.op.name, name: "gradient", problem })
+}
+
+fn run(cx: &ControlCx<'_>) -> Result<Outputs> {
+    let given = Given::of(cx.inputs, cx.attrs)?;
+    let mut before: Vec<Vec<Tensor>> = Vec::new();
+    let keep = |operands: &[Tensor]| before.push(operands.to_vec());
+    turns(cx.device, (cx.block(0)?, cx.block(1)?), given.initial, given.others, keep)?;
+    let gradient = cx.block(2)?;
+    let filled = |result: usize, value: f64| {
+        let meta = &gradient.outputs()[result];
+        let attrs: Attrs =
+            smallvec![Attr::sizes(&meta.shape), Attr::Float(value), Attr::DType(meta.dtype)];
+        Ok(apply::run_on(cx.device, &full::OP, &[], &attrs)?.remove(0))
+    };
+    let add = |a: &Tensor, b: &Tensor| {
+        let operands = [a.clone(), b.clone()];
+        Ok(apply::run_on(cx.device, &add::OP, &operands, &add::OP.default_attrs())?.remove(0))
+    };
+    let found = given.back(before, filled, add, |operands| {
         if interrupt::ends_here() {
             interrupt::take();
             return Err(Error::Interrupted);
         }
-    }
-    Ok(flowing.into_iter().collect())
+        gradient.run(cx.device, operands)
+    })?;
+    Ok(found.into_iter().collect())
 }
 
 fn meaning(cx: &MeaningCx<'_>, run: RunRegion<'_>) -> Result<Vec<Array>> {
-    let (operands, grads) = cx.inputs.split_at(cx.int(4) as usize);
-    let (initial, others) = operands.split_at(cx.int(3) as usize);
+    let given = Given::of(cx.inputs, cx.attrs)?;
     let mut before = Vec::new();
-    let mut state = initial.to_vec();
+    let mut state = given.initial.to_vec();
     loop {
-        let operands = [&state[..], others].concat();
+        let operands = [&state[..], given.others].concat();
         if !means_true(run(0, &operands)?.first()) {
             break;
         }
         state = run(1, &operands)?;
         before.push(operands);
     }
-    let mut flowing = grads.to_vec();
-    let sums = &block(&OP, cx.attrs, 2)?.outputs()[grads.len()..];
-    let zeros = |it: &Meta| Array::from_fn(&it.shape, it.dtype, |_| Number::Float(0.0));
-    flowing.extend(sums.iter().map(zeros));
-    while let Some(operands) = before.pop() {
-        flowing = run(2, &[operands, flowing].concat())?;
-    }
-    Ok(flowing)
+    let kinds = block(&OP, cx.attrs, 2)?.outputs();
+    let filled = |result: usize, value: f64| {
+        let kind = &kinds[result];
+        Ok(Array::from_fn(&kind.shape, kind.dtype, |_| Number::Float(value)))
+    };
+    let add = |a: &Array, b: &Array| Ok(of_kind!(a, b, (x, y) => x + y));
+    given.back(before, filled, add, |operands| run(2, operands))
 }

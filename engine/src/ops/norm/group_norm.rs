@@ -51,18 +51,24 @@ pub static OP: OpDef = OpDef {
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (input, n_groups) = (cx.input(0)?, cx.int(0));
-    let fits = input.rank() >= 2 && n_groups > 0 && input.shape()[1] as i64 % n_groups == 0;
-    if !fits {
-        let rule = format!("the channels (dimension 1) must split into {n_groups} groups");
-        return Err(Error::Shapes { op: cx.op.name, shapes: vec![input.shape().clone()], rule });
-    }
-    let n_rows = input.shape()[0] * n_groups as usize;
-    let row = input.numel().checked_div(n_rows).unwrap_or(0);
-    let rows = reshape(input, &Shape::from([n_rows, row]))?;
-    let attrs = smallvec![Attr::ints(&[1]), Attr::Float(cx.float(1))];
+    // [N, groups, channels of a group, positions]: what follows on the rows is on what the kernel gives, as it lies.
+    let split = match (&input.shape()[..], usize::try_from(n_groups)) {
+        (&[n, n_channels, ref positions @ ..], Ok(it)) if it > 0 && n_channels % it == 0 => {
+            [n, it, n_channels / it, positions.iter().product()]
+        }
+        _ => {
+            let rule = format!("the channels (dimension 1) must split into {n_groups} groups");
+            return Err(Error::Shapes {
+                op: cx.op.name,
+                shapes: vec![input.shape().clone()],
+                rule,
+            });
+        }
+    };
+    let rows = reshape(input, &Shape::from(split))?;
+    let attrs = smallvec![Attr::ints(&[2, 3]), Attr::Float(cx.float(1))];
     let parts = apply(&super::standardize::OP, &[rows], &attrs)?;
-    let scaled = reshape(&parts[0], input.shape())?;
-    let shape: Shape =
-        (1..input.rank()).map(|it| if it == 1 { input.shape()[1] } else { 1 }).collect();
-    Ok(smallvec![affine(scaled, cx.opt_input(1), cx.opt_input(2), &shape)?])
+    let shape = Shape::from([split[1], split[2], 1]);
+    let scaled = affine(parts[0].clone(), cx.opt_input(1), cx.opt_input(2), &shape)?;
+    Ok(smallvec![reshape(&scaled, input.shape())?])
 }
