@@ -21,6 +21,9 @@ pub static PASS: Pass = Pass {
     ],
 };
 
+/// So many elementwise ops are looked at between a view and a kernel.
+const MOST_BETWEEN: usize = 16;
+
 struct Search<'a> {
     graph: &'a Graph,
     /// How often each node is an operand or a result.
@@ -47,9 +50,7 @@ impl<'a> Search<'a> {
     fn sunk(&self, view: NodeId) -> Option<(Value, Replacement)> {
         let node = self.graph.node(view);
         let &[seen] = node.inputs() else { return None };
-        let device = self.graph.device;
-        let finishes = self.graph.node(seen.node).op().is_some_and(|op| op.body.finishes(device));
-        if !finishes || seen.output != 0 || !self.keeps_order(view) {
+        if !self.is_finished(seen) || !self.keeps_order(view) {
             return None;
         }
         let (mut last, mut sunk) = (view, Replacement::Value(seen));
@@ -59,6 +60,26 @@ impl<'a> Search<'a> {
         let (op, attrs) = (node.op()?, node.attrs()?.clone());
         let behind = Replacement::Apply { op, attrs, inputs: vec![sunk] };
         (last != view).then_some((Value::of(last), behind))
+    }
+
+    /// Whether it is the first output of a kernel that runs what follows on its parts, or what a few elementwise ops make of that alone.
+    fn is_finished(&self, mut value: Value) -> bool {
+        for _ in 0..MOST_BETWEEN {
+            let node = self.graph.node(value.node);
+            let Some(op) = node.op() else { return false };
+            if op.body.finishes(self.graph.device) {
+                return value.output == 0;
+            }
+            let is_whole = |it: &&Value| {
+                self.n_uses[it.node as usize] == 1
+                    && self.graph.meta(**it).shape == node.metas[0].shape
+            };
+            match node.inputs().iter().find(is_whole) {
+                Some(it) if op.body.is_elementwise() && !node.draws() => value = *it,
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// The only user of a value, if that is an elementwise op whose other operands are single numbers, with this in the value's place.
@@ -165,6 +186,15 @@ mod tests {
             &PASS,
             "(neg (mul (t_reshape (softmax %2 dim=-1) shape=[3, 2]) 2.0))",
             "(t_reshape (neg (mul (softmax %2 dim=-1) 2.0)) shape=[3, 2])",
+        );
+    }
+
+    #[test]
+    fn views_go_behind_what_follows_on_what_a_kernel_has_finished() {
+        check(
+            &PASS,
+            "(neg (t_reshape (mul (softmax %2 dim=-1) %1) shape=[3, 2]))",
+            "(t_reshape (neg (mul (softmax %2 dim=-1) %1)) shape=[3, 2])",
         );
     }
 
