@@ -17,7 +17,7 @@ use frontend_lang::suggest;
 
 use engine::cpu::memory::HOST;
 use engine::model::Port;
-use engine::{DType, Meta, Shape, Tensor};
+use engine::{Meta, Shape, Tensor};
 
 use super::report::kind;
 

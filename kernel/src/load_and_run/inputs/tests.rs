@@ -1,5 +1,6 @@
 //! Every form of `--input`, against values that NumPy wrote.
 
+use engine::DType;
 use std::path::{Path, PathBuf};
 
 use engine::{Meta, Shape};
