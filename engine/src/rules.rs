@@ -72,9 +72,8 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     let promoted = || result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));
     let refuse = |dtype, allowed| Err(Error::DType { op: cx.op.name, dtype, allowed });
     let same = |dtype| Ok((dtype, dtype));
-    let admitted = |is_such: fn(DType) -> bool, allowed| {
-        let dtype = promoted();
-        if is_such(dtype) { same(dtype) } else { refuse(dtype, allowed) }
+    let admit = |dtype: DType, fits: bool, allowed| {
+        if fits { same(dtype) } else { refuse(dtype, allowed) }
     };
     match *cx.op.dtypes.plain() {
         DTypeRule::Any
@@ -83,16 +82,22 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
         | DTypeRule::Promote
         | DTypeRule::Same => same(promoted()),
         DTypeRule::PromoteNumbers | DTypeRule::SameNumbers => {
-            admitted(|it| !it.is_bool(), "a number; convert with .to(int64) or use logical ops")
+            let (dtype, allowed) =
+                (promoted(), "a number; convert with .to(int64) or use logical ops");
+            admit(dtype, !dtype.is_bool(), allowed)
         }
         DTypeRule::PromoteToFloat => {
             let dtype = promoted();
             same(if dtype.is_differentiable() { dtype } else { DType::F32 })
         }
         DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst => {
-            admitted(DType::is_float, "floats")
+            let dtype = promoted();
+            admit(dtype, dtype.is_float(), "floats")
         }
-        DTypeRule::IntsToSame => admitted(|it| !it.is_differentiable(), "integers or bool"),
+        DTypeRule::IntsToSame => {
+            let dtype = promoted();
+            admit(dtype, !dtype.is_differentiable(), "integers or bool")
+        }
         DTypeRule::PromoteToBool => Ok((promoted(), DType::Bool)),
         DTypeRule::LogicToBool => Ok((DType::Bool, DType::Bool)),
         DTypeRule::Custom(rule) => rule(cx.inputs, cx.attrs),

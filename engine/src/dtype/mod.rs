@@ -349,21 +349,25 @@ impl DType {
     }
 
     /// Whether elements are truths.
+    #[inline]
     pub const fn is_bool(self) -> bool {
         self.kind() as u8 == Kind::Bool as u8
     }
 
     /// Whether elements are floating point numbers.
+    #[inline]
     pub const fn is_float(self) -> bool {
         self.kind() as u8 == Kind::Float as u8
     }
 
     /// Whether elements have a real and an imaginary part.
+    #[inline]
     pub const fn is_complex(self) -> bool {
         self.kind() as u8 == Kind::Complex as u8
     }
 
     /// Whether elements are whole numbers (`bool` is not).
+    #[inline]
     pub const fn is_int(self) -> bool {
         self.kind() as u8 == Kind::Int as u8
     }

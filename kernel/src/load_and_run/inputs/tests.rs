@@ -1,9 +1,8 @@
 //! Every form of `--input`, against values that NumPy wrote.
 
-use engine::DType;
 use std::path::{Path, PathBuf};
 
-use engine::{Meta, Shape};
+use engine::{DType, Meta, Shape};
 use serde_json::{Value, json};
 
 use super::*;
