@@ -237,11 +237,11 @@ fn wrapped<'a>(x: Any<'a>, dtype: DType) -> Option<Any<'a>> {
     };
     match dtype {
         DType::Bool => int(|x| whole::truth(whole::is_true(x))),
-        DType::U8 => int(|x| whole::unsigned::<_, 8>(x)),
-        DType::I8 => int(|x| whole::signed::<_, 8>(x)),
-        DType::I16 => int(|x| whole::signed::<_, 16>(x)),
-        DType::U16 => int(|x| whole::unsigned::<_, 16>(x)),
-        DType::I32 => int(|x| whole::signed::<_, 32>(x)),
+        DType::U8 => int(whole::unsigned::<_, 8>),
+        DType::I8 => int(whole::signed::<_, 8>),
+        DType::I16 => int(whole::signed::<_, 16>),
+        DType::U16 => int(whole::unsigned::<_, 16>),
+        DType::I32 => int(whole::signed::<_, 32>),
         DType::F16 => float(|x| x.to_half().as_half()),
         DType::BF16 => float(|x| halves::from_bf16(halves::to_bf16(x))),
         DType::I64 | DType::F32 | DType::F64 | DType::C64 | DType::C128 => None,
