@@ -30,9 +30,9 @@ impl Tensor {
         let mut bytes = Bytes::of(&layout.shape, dtype)?;
         given.look(|view| {
             let output = OutView::new(&mut bytes, &layout.shape, dtype);
-            output.into_iter().for_each(|mut output| match dtype {
-                DType::Bool => truths(&view.to_slice::<T>(), output.as_mut_slice()),
-                _ => cast_into(&view, &mut output),
+            output.into_iter().for_each(|mut output| match dtype.is_bool() {
+                true => truths(&view.to_slice::<T>(), output.as_mut_slice()),
+                false => cast_into(&view, &mut output),
             });
         })?;
         Ok(Self::stored(bytes, layout, dtype))

@@ -72,32 +72,32 @@ pub fn elementwise_dtypes(cx: &InferCx<'_>) -> Result<(DType, DType)> {
     let promoted = || result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));
     let refuse = |dtype, allowed| Err(Error::DType { op: cx.op.name, dtype, allowed });
     let same = |dtype| Ok((dtype, dtype));
+    let admit = |dtype: DType, fits: bool, allowed| {
+        if fits { same(dtype) } else { refuse(dtype, allowed) }
+    };
     match *cx.op.dtypes.plain() {
         DTypeRule::Any
         | DTypeRule::OfParts(_)
         | DTypeRule::FloatFirst
         | DTypeRule::Promote
         | DTypeRule::Same => same(promoted()),
-        DTypeRule::PromoteNumbers | DTypeRule::SameNumbers => match promoted() {
-            DType::Bool => {
-                refuse(DType::Bool, "a number; convert with .to(int64) or use logical ops")
-            }
-            dtype => same(dtype),
-        },
-        DTypeRule::PromoteToFloat => match promoted() {
-            dtype if dtype.is_differentiable() => same(dtype),
-            _ => same(DType::F32),
-        },
-        DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst => {
-            match promoted() {
-                dtype if dtype.is_float() => same(dtype),
-                dtype => refuse(dtype, "floats"),
-            }
+        DTypeRule::PromoteNumbers | DTypeRule::SameNumbers => {
+            let (dtype, allowed) =
+                (promoted(), "a number; convert with .to(int64) or use logical ops");
+            admit(dtype, !dtype.is_bool(), allowed)
         }
-        DTypeRule::IntsToSame => match promoted() {
-            dtype if dtype.is_differentiable() => refuse(dtype, "integers or bool"),
-            dtype => same(dtype),
-        },
+        DTypeRule::PromoteToFloat => {
+            let dtype = promoted();
+            same(if dtype.is_differentiable() { dtype } else { DType::F32 })
+        }
+        DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst => {
+            let dtype = promoted();
+            admit(dtype, dtype.is_float(), "floats")
+        }
+        DTypeRule::IntsToSame => {
+            let dtype = promoted();
+            admit(dtype, !dtype.is_differentiable(), "integers or bool")
+        }
         DTypeRule::PromoteToBool => Ok((promoted(), DType::Bool)),
         DTypeRule::LogicToBool => Ok((DType::Bool, DType::Bool)),
         DTypeRule::Custom(rule) => rule(cx.inputs, cx.attrs),
@@ -127,42 +127,48 @@ pub fn check_numbers(cx: &InferCx<'_>) -> Result<()> {
 
 /// Checks the row's dtype rule for ops that are not elementwise.
 pub fn check_dtypes(op: &'static str, rule: &DTypeRule, inputs: &[Tensor]) -> Result<()> {
-    let refuse = |dtype, allowed| Err(Error::DType { op, dtype, allowed });
     let (rule, first) = (rule.plain(), inputs.first().map(Tensor::dtype));
     for (idx, input) in inputs.iter().enumerate() {
-        match (rule, input.dtype()) {
-            (DTypeRule::FloatFirst, dtype) if idx == 0 && !dtype.is_float() => {
-                return refuse(dtype, "floats");
+        let dtype = input.dtype();
+        let refuse_unless = |fits: bool, allowed| match fits {
+            true => Ok(()),
+            false => Err(Error::DType { op, dtype, allowed }),
+        };
+        let same = || match first == Some(dtype) {
+            true => Ok(()),
+            false => Err(Error::DTypes { op, dtypes: inputs.iter().map(Tensor::dtype).collect() }),
+        };
+        match rule {
+            DTypeRule::FloatFirst => refuse_unless(idx > 0 || dtype.is_float(), "floats")?,
+            DTypeRule::FloatsToSame => refuse_unless(dtype.is_float(), "floats")?,
+            DTypeRule::SameFloats => {
+                refuse_unless(dtype.is_float(), "floats")?;
+                same()?;
             }
-            (
-                DTypeRule::FloatsToSame | DTypeRule::SameFloats | DTypeRule::FloatsLikeFirst,
-                dtype,
-            ) if !dtype.is_float() => return refuse(dtype, "floats"),
-            (DTypeRule::FloatsLikeFirst, dtype) if idx > 0 => {
-                let first_parameter = inputs[1].dtype();
-                let fits = Some(dtype) == first
-                    || dtype == DType::F32 && first.is_some_and(DType::is_half);
-                if !fits || dtype != first_parameter {
-                    return refuse(
-                        dtype,
-                        "parameters of the input's dtype, or all float32 beside a half",
-                    );
-                }
+            DTypeRule::FloatsLikeFirst => {
+                refuse_unless(dtype.is_float(), "floats")?;
+                let is_wider = dtype == DType::F32 && first.is_some_and(DType::is_half);
+                let fits = || (first == Some(dtype) || is_wider) && dtype == inputs[1].dtype();
+                refuse_unless(idx == 0 || fits(), LIKE_FIRST)?;
             }
-            (DTypeRule::PromoteNumbers | DTypeRule::SameNumbers, DType::Bool) => {
-                return refuse(DType::Bool, "a number");
+            DTypeRule::PromoteNumbers => refuse_unless(!dtype.is_bool(), "a number")?,
+            DTypeRule::SameNumbers => {
+                refuse_unless(!dtype.is_bool(), "a number")?;
+                same()?;
             }
-            (DTypeRule::Same | DTypeRule::SameNumbers | DTypeRule::SameFloats, dtype)
-                if first != Some(dtype) =>
-            {
-                let dtypes = inputs.iter().map(Tensor::dtype).collect();
-                return Err(Error::DTypes { op, dtypes });
-            }
-            (DTypeRule::IntsToSame, dtype) if dtype.is_differentiable() => {
-                return refuse(dtype, "integers or bool");
-            }
-            _ => {}
+            DTypeRule::Same => same()?,
+            DTypeRule::IntsToSame => refuse_unless(!dtype.is_differentiable(), "integers or bool")?,
+            DTypeRule::Any
+            | DTypeRule::OfParts(_)
+            | DTypeRule::Promote
+            | DTypeRule::PromoteToFloat
+            | DTypeRule::PromoteToBool
+            | DTypeRule::LogicToBool
+            | DTypeRule::Custom(_) => {}
         }
     }
     Ok(())
 }
+
+/// What [`DTypeRule::FloatsLikeFirst`] admits.
+const LIKE_FIRST: &str = "parameters of the input's dtype, or all float32 beside a half";

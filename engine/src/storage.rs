@@ -6,6 +6,7 @@ use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::interrupt;
 use crate::cpu::lane::Mem;
 use crate::cpu::typed::{self, Plain};
+use crate::dtype::Kind;
 use crate::{DType, Error, Number, Result, with_size};
 
 /// Rust types that are the elements of some dtype.
@@ -43,13 +44,13 @@ pub(crate) fn filled<T: Plain>(mut bytes: Bytes, values: &[T]) -> Result<Bytes> 
 
 /// The number as an element of `dtype`, in the low bytes.
 pub(crate) fn bits_of(number: Number, dtype: DType) -> u128 {
-    match dtype {
-        DType::Bool => u128::from(!number.is_zero()),
-        DType::C64 | DType::C128 => {
+    match dtype.kind() {
+        Kind::Bool => u128::from(!number.is_zero()),
+        Kind::Int | Kind::Float => Mem::of(dtype).bits(number).into(),
+        Kind::Complex => {
             let part = |it: f64| u128::from(Mem::of(dtype.part()).bits(Number::Float(it)));
             part(number.imag()) << (4 * dtype.size()) | part(number.as_f64())
         }
-        _ => Mem::of(dtype).bits(number).into(),
     }
 }
 

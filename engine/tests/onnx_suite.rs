@@ -8,10 +8,11 @@ use std::fs;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 
+use engine::Tensor;
+use engine::dtype::Format;
 use engine::model::onnx_in::tensors::{self, Files, STRING};
 use engine::model::onnx_in::{Kind, OnnxModel, Texts, Value};
 use engine::onnx::proto::TensorProto;
-use engine::{DType, Tensor};
 use prost::Message;
 
 /// A sequence in a file.
@@ -199,9 +200,10 @@ fn close(got: &Tensor, expected: &Tensor, tolerance: Tolerance) -> Outcome {
     if got.meta() != expected.meta() {
         return Err(format!("{} instead of {}", got.meta(), expected.meta()));
     }
-    let relative = match got.dtype() {
-        DType::BF16 => tolerance.relative.max(1.0 / 64.0),
-        _ => tolerance.relative,
+    // As far apart as neighbours of bfloat16 are, twice.
+    let relative = match got.dtype().format() {
+        Some(Format::BF16) => tolerance.relative.max(1.0 / 64.0),
+        Some(Format::F16 | Format::F32 | Format::F64) | None => tolerance.relative,
     };
     let (got, expected) = (got.to_parts().unwrap(), expected.to_parts().unwrap());
     for (got, expected) in got.concat().iter().zip(expected.concat()) {

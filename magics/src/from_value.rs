@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use engine::dtype::Kind;
 use engine::{DType, Tensor, autograd, functional};
 use frontend_lang::builtins::modules::pyplot::Figure;
 use frontend_lang::objects::shown::Shown;
@@ -82,10 +83,7 @@ enum Digits {
 impl Elements {
     fn read(tensor: &Tensor) -> Option<Self> {
         let values = tensor.to_f64_vec().ok()?;
-        let ints = match tensor.dtype() {
-            DType::I64 => tensor.to_vec::<i64>().ok()?,
-            _ => Vec::new(),
-        };
+        let ints = if tensor.dtype().is_int() { tensor.to_i64_vec().ok()? } else { Vec::new() };
         let magnitudes = values.iter().map(|it| it.abs()).filter(|it| it.is_finite() && *it > 0.0);
         let high = magnitudes.clone().fold(0.0, f64::max);
         let low = magnitudes.fold(f64::INFINITY, f64::min);
@@ -96,11 +94,11 @@ impl Elements {
 
     fn cell(&self, at: usize) -> TensorCell {
         let value = self.values[at];
-        let text = match self.dtype {
-            DType::Bool => if value != 0.0 { "True" } else { "False" }.into(),
-            DType::I64 => self.ints[at].to_string(),
-            dtype if !dtype.is_float() => format!("{value:.0}"),
-            _ => self.float(value),
+        let text = match self.dtype.kind() {
+            Kind::Bool => if value != 0.0 { "True" } else { "False" }.into(),
+            Kind::Int => self.ints[at].to_string(),
+            Kind::Complex => format!("{value:.0}"),
+            Kind::Float => self.float(value),
         };
         TensorCell { text, value }
     }

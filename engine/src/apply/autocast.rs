@@ -84,10 +84,11 @@ pub(super) fn wanted<'a>(
 /// As in PyTorch (`at::autocast::prioritize`), float64 has no say, and the order counts.
 fn widest(half: DType, dtypes: &[DType]) -> std::result::Result<DType, DType> {
     let mut floats = dtypes.iter().copied().filter(|it| it.is_float() && *it != DType::F64);
-    floats.try_fold(half, |found, it| match found {
-        DType::F32 => Ok(DType::F32),
-        _ if it == DType::F32 || it == half => Ok(it.promote(half)),
-        _ => Err(it),
+    floats.try_fold(half, |found, it| {
+        if found == DType::F32 {
+            return Ok(found);
+        }
+        if it == DType::F32 || it == half { Ok(it.promote(half)) } else { Err(it) }
     })
 }
 

@@ -89,14 +89,11 @@ fn say(
     if !op.body.is_elementwise() || operands.iter().any(is_of_parts) {
         return Ok(None);
     }
-    let computed = match rules::elementwise_dtypes(&InferCx { op, inputs, attrs }) {
-        Ok((DType::F32, _)) => get(),
-        // There are none of two halves: beside these, and beside integers, complex numbers are of two float32.
-        Ok((DType::C64, _)) if get().is_half() => DType::C64,
-        Ok((DType::C64, _)) => complex(op.name)?,
-        // The row says what is wrong when it is asked.
-        _ => return Ok(None),
+    // The row says what is wrong when it is asked.
+    let Ok((own, _)) = rules::elementwise_dtypes(&InferCx { op, inputs, attrs }) else {
+        return Ok(None);
     };
+    let Some(computed) = instead_of(own, op)? else { return Ok(None) };
     let are_numbers = operands.iter().all(|it| it.as_number().is_some());
     let mut found: SmallVec<[Tensor; 3]> = inputs.iter().cloned().collect();
     for it in found.iter_mut().skip(first) {
@@ -118,19 +115,27 @@ fn made(op: &'static OpDef, attrs: &Attrs) -> Result<Option<Attrs>> {
         // The row says the same when it is asked.
         Err(_) => return Ok(None),
     };
-    let dtype = match metas.first().map(|it| it.dtype) {
-        Some(DType::F32) => get(),
-        // As in PyTorch, which asks for no default where it fills with a number.
-        Some(DType::C64) if get().is_half() => DType::C64,
-        Some(DType::C64) => complex(op.name)?,
-        _ => return Ok(None),
-    };
+    // As in PyTorch, which asks for no default of halves where it fills with a complex number.
+    let Some(own) = metas.first().map(|it| it.dtype) else { return Ok(None) };
+    let Some(dtype) = instead_of(own, op)? else { return Ok(None) };
     let mut attrs = attrs.clone();
     while attrs.len() <= at {
         attrs.push(Attr::None);
     }
     attrs[at] = Attr::DType(dtype);
     Ok(Some(attrs))
+}
+
+/// What a dtype becomes that is there because nobody has said another: float32, and complex numbers of two. There are none of two
+/// halves: where these are the default, and beside integers, complex numbers are of two float32.
+fn instead_of(own: DType, op: &'static OpDef) -> Result<Option<DType>> {
+    if own == DType::F32 {
+        return Ok(Some(get()));
+    }
+    if own != DType::C64 {
+        return Ok(None);
+    }
+    if get().is_half() { Ok(Some(own)) } else { complex(op.name).map(Some) }
 }
 
 /// Where among its attributes an op is told the dtype of what it makes.

@@ -103,7 +103,9 @@ fn operation(functions: &'static Functions, case: &ConvolutionCase) -> Answer<De
         .with_part(*results, &tensor(IDS[2], case.results)?)?;
     let res = match case.element {
         Element::F64 => res.with(*alpha, &[1.0_f64])?.with(*beta, &[0.0_f64])?,
-        _ => res.with(*alpha, &[1.0_f32])?.with(*beta, &[0.0_f32])?,
+        Element::F16 | Element::BF16 | Element::F32 | Element::I8 | Element::I32 => {
+            res.with(*alpha, &[1.0_f32])?.with(*beta, &[0.0_f32])?
+        }
     };
     res.finalized()
 }
@@ -159,7 +161,9 @@ fn data_type(element: Element) -> DataType {
 fn sums_type(element: Element) -> DataType {
     match element {
         Element::F64 => DataType::DOUBLE,
-        _ => DataType::FLOAT,
+        Element::F16 | Element::BF16 | Element::F32 => DataType::FLOAT,
+        // Whole numbers are no elements of convolutions.
+        Element::I8 | Element::I32 => DataType::FLOAT,
     }
 }
 

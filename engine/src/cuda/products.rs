@@ -135,7 +135,9 @@ impl Products {
         let scales: [*const c_void; 2] = match product.element {
             Element::F64 => [(&raw const double[0]).cast(), (&raw const double[1]).cast()],
             Element::I8 => [(&raw const whole[0]).cast(), (&raw const whole[1]).cast()],
-            _ => [(&raw const single[0]).cast(), (&raw const single[1]).cast()],
+            Element::F16 | Element::BF16 | Element::F32 | Element::I32 => {
+                [(&raw const single[0]).cast(), (&raw const single[1]).cast()]
+            }
         };
         let at = |address: Address| address as usize as *const c_void;
         let out = product.out as usize as *mut c_void;
@@ -189,7 +191,9 @@ impl Products {
             Element::F32 if case.coarse => {
                 (Compute::CUBLAS_COMPUTE_32F_FAST_TF32, sys::cudaDataType_t::CUDA_R_32F)
             }
-            _ => (Compute::CUBLAS_COMPUTE_32F, sys::cudaDataType_t::CUDA_R_32F),
+            Element::F16 | Element::BF16 | Element::F32 | Element::I32 => {
+                (Compute::CUBLAS_COMPUTE_32F, sys::cudaDataType_t::CUDA_R_32F)
+            }
         };
         let mut op = ptr::null_mut();
         // SAFETY: the pointer is to a handle of ours.

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Write;
 
 use crate::DType;
+use crate::dtype::{Arithmetic, Width};
 
 /// What all kernels may use: types of elements, loads and stores, indices of strided operands, faults.
 pub(crate) const PRELUDE: &str = include_str!("prelude.cu");
@@ -69,21 +70,21 @@ pub(crate) fn type_of(dtype: DType) -> &'static str {
 
 /// The type of elements that are only moved.
 pub(crate) fn bits_of(dtype: DType) -> &'static str {
-    match dtype.size() {
-        1 => "ng_b1",
-        2 => "ng_b2",
-        4 => "ng_b4",
-        8 => "ng_b8",
-        _ => "ng_b16",
+    match dtype.width() {
+        Width::W1 => "ng_b1",
+        Width::W2 => "ng_b2",
+        Width::W4 => "ng_b4",
+        Width::W8 => "ng_b8",
+        Width::W16 => "ng_b16",
     }
 }
 
 /// The type in which kernels compute with elements of a dtype.
 pub(crate) fn computed(dtype: DType) -> &'static str {
-    match dtype {
-        DType::F64 => "double",
-        DType::F16 | DType::BF16 | DType::F32 => "float",
-        DType::I64 => "ng_i64",
-        _ => "int",
+    match dtype.arithmetic() {
+        Arithmetic::F64 => "double",
+        Arithmetic::F32 => "float",
+        Arithmetic::I64 => "ng_i64",
+        Arithmetic::U8 | Arithmetic::I32 => "int",
     }
 }

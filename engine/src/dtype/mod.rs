@@ -1,8 +1,10 @@
 //! Element types: one row for each, and how they promote (PyTorch's table).
 
+mod format;
 mod number;
 mod promotion;
 
+pub use format::Format;
 pub use number::Number;
 
 use std::fmt;
@@ -75,55 +77,113 @@ pub enum Arithmetic {
 }
 
 /// What is true of one dtype.
+#[derive(Clone, Copy)]
 struct Row {
     dtype: DType,
     /// As PyTorch and NumPy name it.
     name: &'static str,
     /// As graph text and annotations name it.
     short: &'static str,
-    /// As safetensors files name it.
-    safetensors: &'static str,
+    /// As safetensors files name it, where they have it.
+    safetensors: Option<&'static str>,
     /// Its number in ONNX files (`TensorProto.DataType`).
     onnx: i32,
     kind: Kind,
     width: Width,
     arithmetic: Arithmetic,
+    /// The least and the greatest of whole numbers.
+    range: Option<(i64, i64)>,
+    /// That of floats, or of the parts of complex numbers.
+    format: Option<Format>,
+    /// The dtype of the parts of complex numbers; of others their own.
+    part: DType,
+    /// The dtype of complex numbers that these are parts of, or become.
+    complex: DType,
 }
 
-/// The rows, in the order of the enum.
-static ROWS: [Row; 13] = [
-    row(DType::Bool, ["bool", "bool", "BOOL"], 9, Kind::Bool, Width::W1, Arithmetic::U8),
-    row(DType::U8, ["uint8", "u8", "U8"], 2, Kind::Int, Width::W1, Arithmetic::U8),
-    row(DType::I8, ["int8", "i8", "I8"], 3, Kind::Int, Width::W1, Arithmetic::I32),
-    row(DType::I16, ["int16", "i16", "I16"], 5, Kind::Int, Width::W2, Arithmetic::I32),
-    row(DType::U16, ["uint16", "u16", "U16"], 4, Kind::Int, Width::W2, Arithmetic::I32),
-    row(DType::I32, ["int32", "i32", "I32"], 6, Kind::Int, Width::W4, Arithmetic::I32),
-    row(DType::I64, ["int64", "i64", "I64"], 7, Kind::Int, Width::W8, Arithmetic::I64),
-    row(DType::F16, ["float16", "f16", "F16"], 10, Kind::Float, Width::W2, Arithmetic::F32),
-    row(DType::BF16, ["bfloat16", "bf16", "BF16"], 16, Kind::Float, Width::W2, Arithmetic::F32),
-    row(DType::F32, ["float32", "f32", "F32"], 1, Kind::Float, Width::W4, Arithmetic::F32),
-    row(DType::F64, ["float64", "f64", "F64"], 11, Kind::Float, Width::W8, Arithmetic::F64),
-    row(DType::C64, ["complex64", "c64", "C64"], 14, Kind::Complex, Width::W8, Arithmetic::F32),
-    row(
-        DType::C128,
-        ["complex128", "c128", "C128"],
-        15,
-        Kind::Complex,
-        Width::W16,
-        Arithmetic::F64,
-    ),
-];
+/// The rows, in the order of the enum: the names are the long one, the short one and that of safetensors files.
+#[rustfmt::skip]
+static ROWS: [Row; 13] = {
+    use self::{Arithmetic as A, DType as D, Format as F, Width as W};
+    [
+        Row { kind: Kind::Bool, ..whole(D::Bool, ["bool", "bool", "BOOL"], 9, W::W1, A::U8, (0, 1)) },
+        whole(D::U8, ["uint8", "u8", "U8"], 2, W::W1, A::U8, (0, u8::MAX as i64)),
+        whole(D::I8, ["int8", "i8", "I8"], 3, W::W1, A::I32, (i8::MIN as i64, i8::MAX as i64)),
+        whole(D::I16, ["int16", "i16", "I16"], 5, W::W2, A::I32, (i16::MIN as i64, i16::MAX as i64)),
+        whole(D::U16, ["uint16", "u16", "U16"], 4, W::W2, A::I32, (0, u16::MAX as i64)),
+        whole(D::I32, ["int32", "i32", "I32"], 6, W::W4, A::I32, (i32::MIN as i64, i32::MAX as i64)),
+        whole(D::I64, ["int64", "i64", "I64"], 7, W::W8, A::I64, (i64::MIN, i64::MAX)),
+        float(D::F16, ["float16", "f16", "F16"], 10, F::F16, D::C64),
+        float(D::BF16, ["bfloat16", "bf16", "BF16"], 16, F::BF16, D::C64),
+        float(D::F32, ["float32", "f32", "F32"], 1, F::F32, D::C64),
+        float(D::F64, ["float64", "f64", "F64"], 11, F::F64, D::C128),
+        complex(D::C64, ["complex64", "c64", "C64"], 14, W::W8, F::F32, D::F32),
+        Row { safetensors: None, ..complex(D::C128, ["complex128", "c128", ""], 15, W::W16, F::F64, D::F64) },
+    ]
+};
 
-/// A row; the names are the long one, the short one and that of safetensors files.
-const fn row(
+/// A row of whole numbers between two.
+const fn whole(
     dtype: DType,
     [name, short, safetensors]: [&'static str; 3],
     onnx: i32,
-    kind: Kind,
     width: Width,
     arithmetic: Arithmetic,
+    range: (i64, i64),
 ) -> Row {
-    Row { dtype, name, short, safetensors, onnx, kind, width, arithmetic }
+    let (safetensors, kind) = (Some(safetensors), Kind::Int);
+    let (range, format, part, complex) = (Some(range), None, dtype, DType::C64);
+    Row {
+        dtype,
+        name,
+        short,
+        safetensors,
+        onnx,
+        kind,
+        width,
+        arithmetic,
+        range,
+        format,
+        part,
+        complex,
+    }
+}
+
+/// A row of floats.
+const fn float(
+    dtype: DType,
+    names: [&'static str; 3],
+    onnx: i32,
+    format: Format,
+    complex: DType,
+) -> Row {
+    let row = whole(dtype, names, onnx, format.width(), format.arithmetic(), (0, 0));
+    Row { kind: Kind::Float, range: None, format: Some(format), complex, ..row }
+}
+
+/// A row of complex numbers with parts of a format.
+const fn complex(
+    dtype: DType,
+    names: [&'static str; 3],
+    onnx: i32,
+    width: Width,
+    format: Format,
+    part: DType,
+) -> Row {
+    let row = float(dtype, names, onnx, format, dtype);
+    Row { kind: Kind::Complex, width, part, ..row }
+}
+
+impl Kind {
+    /// The dtype of numbers of the language that are of this kind.
+    pub const fn of_numbers(self) -> DType {
+        match self {
+            Self::Bool => DType::Bool,
+            Self::Int => DType::I64,
+            Self::Float => DType::F64,
+            Self::Complex => DType::C128,
+        }
+    }
 }
 
 impl Width {
@@ -214,10 +274,7 @@ impl DType {
 
     /// The name in safetensors files: `F32`; `None` where they have no such dtype.
     pub const fn safetensors(self) -> Option<&'static str> {
-        match self {
-            Self::C128 => None,
-            _ => Some(self.row().safetensors),
-        }
+        self.row().safetensors
     }
 
     /// What kind of numbers the elements are.
@@ -241,8 +298,44 @@ impl DType {
     }
 
     /// Whether elements have 16 bits and are computed in float32.
+    #[inline]
     pub const fn is_half(self) -> bool {
-        matches!(self, Self::F16 | Self::BF16)
+        match self.row().format {
+            Some(format) => format.is_half() && self.is_float(),
+            None => false,
+        }
+    }
+
+    /// Whether elements are floats in which written kernels compute as they are: all but halves.
+    pub const fn is_full_float(self) -> bool {
+        self.is_float() && !self.is_half()
+    }
+
+    /// The format of floats, or of the parts of complex numbers.
+    pub const fn format(self) -> Option<Format> {
+        self.row().format
+    }
+
+    /// Whether numbers of the language have this dtype.
+    pub fn is_of_numbers(self) -> bool {
+        self.kind().of_numbers() == self
+    }
+
+    /// Whether elements choose: truths, and bytes, which were once what truths are.
+    pub const fn is_mask(self) -> bool {
+        match self {
+            Self::Bool | Self::U8 => true,
+            Self::I8 | Self::I16 | Self::U16 | Self::I32 | Self::I64 => false,
+            Self::F16 | Self::BF16 | Self::F32 | Self::F64 | Self::C64 | Self::C128 => false,
+        }
+    }
+
+    /// int32 for truths and for whole numbers that are narrower; others are their own.
+    pub const fn at_least_i32(self) -> Self {
+        match self.kind() {
+            Kind::Bool | Kind::Int if self.size() < 4 => Self::I32,
+            Kind::Bool | Kind::Int | Kind::Float | Kind::Complex => self,
+        }
     }
 
     /// The dtype of floats that are near whole numbers of this dtype, however large; of others their own.
@@ -255,101 +348,81 @@ impl DType {
         Self::ALL.into_iter().find(|dtype| dtype.name() == text || dtype.short() == text)
     }
 
+    /// Whether elements are truths.
+    #[inline]
+    pub const fn is_bool(self) -> bool {
+        self.kind() as u8 == Kind::Bool as u8
+    }
+
     /// Whether elements are floating point numbers.
+    #[inline]
     pub const fn is_float(self) -> bool {
-        matches!(self.kind(), Kind::Float)
+        self.kind() as u8 == Kind::Float as u8
+    }
+
+    /// Whether elements have a real and an imaginary part.
+    #[inline]
+    pub const fn is_complex(self) -> bool {
+        self.kind() as u8 == Kind::Complex as u8
+    }
+
+    /// Whether elements are whole numbers (`bool` is not).
+    #[inline]
+    pub const fn is_int(self) -> bool {
+        self.kind() as u8 == Kind::Int as u8
     }
 
     /// Whether gradients flow to elements.
     pub const fn is_differentiable(self) -> bool {
-        matches!(self.kind(), Kind::Float | Kind::Complex)
-    }
-
-    /// Whether elements have a real and an imaginary part.
-    pub const fn is_complex(self) -> bool {
-        matches!(self.kind(), Kind::Complex)
+        match self.kind() {
+            Kind::Float | Kind::Complex => true,
+            Kind::Bool | Kind::Int => false,
+        }
     }
 
     /// The dtype of the parts of a complex number; others are their own.
     pub const fn part(self) -> Self {
-        match self {
-            Self::C64 => Self::F32,
-            Self::C128 => Self::F64,
-            _ => self,
-        }
+        self.row().part
     }
 
     /// The dtype of complex numbers that floats of this dtype are parts of; of halves and integers it is that of `F32`.
     pub const fn complex(self) -> Self {
-        match self {
-            Self::F64 | Self::C128 => Self::C128,
-            _ => Self::C64,
-        }
-    }
-
-    /// Whether elements are whole numbers (`bool` is not).
-    pub const fn is_int(self) -> bool {
-        matches!(self.kind(), Kind::Int)
+        self.row().complex
     }
 
     /// The least and the greatest whole number among the elements; `None` for floats and complex numbers.
     pub const fn int_range(self) -> Option<(i64, i64)> {
-        Some(match self {
-            Self::Bool => (0, 1),
-            Self::U8 => (0, u8::MAX as i64),
-            Self::I8 => (i8::MIN as i64, i8::MAX as i64),
-            Self::I16 => (i16::MIN as i64, i16::MAX as i64),
-            Self::U16 => (0, u16::MAX as i64),
-            Self::I32 => (i32::MIN as i64, i32::MAX as i64),
-            Self::I64 => (i64::MIN, i64::MAX),
-            Self::F16 | Self::BF16 | Self::F32 | Self::F64 | Self::C64 | Self::C128 => return None,
-        })
+        self.row().range
     }
 
     /// The nearest float of this dtype, as a double; for dtypes of whole numbers the number itself.
     pub fn nearest(self, value: f64) -> f64 {
-        match self {
-            Self::F16 => half::f16::from_f32(value as f32).to_f64(),
-            Self::BF16 => half::bf16::from_f32(value as f32).to_f64(),
-            Self::F32 | Self::C64 => f64::from(value as f32),
-            _ => value,
-        }
+        self.format().map_or(value, |it| it.nearest(value))
     }
 
     /// The whole number with the low bits that an element has.
     pub const fn wrapped(self, value: i64) -> i64 {
-        match self {
-            Self::U8 => value as u8 as i64,
-            Self::I8 => value as i8 as i64,
-            Self::I16 => value as i16 as i64,
-            Self::U16 => value as u16 as i64,
-            Self::I32 => value as i32 as i64,
-            _ => value,
+        let Some((least, _)) = self.int_range() else { return value };
+        if self.is_bool() {
+            return value;
+        }
+        let unused = 64 - 8 * self.size();
+        if least < 0 {
+            value << unused >> unused
+        } else {
+            ((value as u64) << unused >> unused) as i64
         }
     }
 
     /// The double with the fewest digits whose nearest float of this dtype is that of `value`: how an element is written.
     pub fn shortest(self, value: f64) -> f64 {
-        let nearest = self.nearest(value);
-        let with_digits = |n: usize| format!("{nearest:.n$e}").parse().unwrap_or(nearest);
-        let reads_back = |it: &f64| self.nearest(*it) == nearest;
-        match self {
-            Self::F16 | Self::BF16 | Self::F32 | Self::C64 => {
-                (0..9).map(with_digits).find(reads_back).unwrap_or(nearest)
-            }
-            _ => nearest,
-        }
+        self.format().map_or(value, |it| it.shortest(value))
     }
 
     /// The greatest finite element.
     pub fn largest(self) -> f64 {
-        match self {
-            Self::F16 => half::f16::MAX.to_f64(),
-            Self::BF16 => half::bf16::MAX.to_f64(),
-            Self::F32 | Self::C64 => f64::from(f32::MAX),
-            Self::F64 | Self::C128 => f64::MAX,
-            _ => self.int_range().map_or(f64::MAX, |it| it.1 as f64),
-        }
+        let whole = || self.int_range().map_or(f64::MAX, |it| it.1 as f64);
+        self.format().map_or_else(whole, Format::largest)
     }
 
     /// The dtype in which values of both dtypes are computed (`torch.promote_types`).
@@ -480,7 +553,11 @@ macro_rules! with_float {
                 type $T = f64;
                 $body
             }
-            _ => Err($crate::Error::DType { op: $op, dtype: $dtype, allowed: "floats" }),
+            $crate::dtype::Arithmetic::U8
+            | $crate::dtype::Arithmetic::I32
+            | $crate::dtype::Arithmetic::I64 => {
+                Err($crate::Error::DType { op: $op, dtype: $dtype, allowed: "floats" })
+            }
         }
     };
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::DType;
+use super::{DType, Kind};
 
 /// A number of the language.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,6 +22,15 @@ impl Number {
             Self::Int(_) => DType::I64,
             Self::Float(_) => DType::F64,
             Self::Complex(..) => DType::C128,
+        }
+    }
+
+    /// The 1 among numbers of the kind that a dtype holds; of complex ones that of floats.
+    pub fn one_of(dtype: DType) -> Self {
+        match dtype.kind() {
+            Kind::Bool => Self::Bool(true),
+            Kind::Int => Self::Int(1),
+            Kind::Float | Kind::Complex => Self::Float(1.0),
         }
     }
 

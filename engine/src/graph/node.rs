@@ -288,7 +288,7 @@ impl Graph {
         let node = &self.nodes[value.node as usize];
         match &node.kind {
             Kind::Number(number) => Tensor::from_number(*number),
-            Kind::Fed => Tensor::from_number(one_of(node.metas[0].dtype)),
+            Kind::Fed => Tensor::from_number(Number::one_of(node.metas[0].dtype)),
             _ => Tensor::abstract_on(self.device, self.meta(value).clone()),
         }
     }
@@ -353,13 +353,4 @@ impl Graph {
 
 fn op_key(op: &'static OpDef, inputs: &[Value], attrs: &Attrs) -> Key {
     Key::Op(std::ptr::from_ref(op) as usize, attrs.clone(), inputs.into())
-}
-
-/// A number of the kind that `dtype` holds.
-fn one_of(dtype: DType) -> Number {
-    match dtype {
-        DType::Bool => Number::Bool(true),
-        dtype if dtype.is_int() => Number::Int(1),
-        _ => Number::Float(1.0),
-    }
 }

@@ -112,7 +112,7 @@ impl<'a> Parser<'a> {
         self.expect(":")?;
         let value = if self.eat("number") {
             let dtype = self.dtype()?;
-            if !matches!(dtype, DType::Bool | DType::I64 | DType::F64 | DType::C128) {
+            if !dtype.is_of_numbers() {
                 return Err(self.error("a number is bool, i64, f64 or c128"));
             }
             self.graph.fed(dtype)

@@ -416,7 +416,7 @@ fn name_of(expansion: &Expansion, step: u32) -> String {
 fn of_width(name: &str, ty: Type) -> String {
     match ty {
         Type::F32 => format!("{name}f"),
-        _ => name.to_owned(),
+        Type::Bool | Type::I32 | Type::I64 | Type::F64 => name.to_owned(),
     }
 }
 

@@ -179,10 +179,10 @@ fn convert<'a>(x: Any<'a>, from: Mem, to: Mem) -> Option<Any<'a>> {
     if from == to {
         return Some(x);
     }
-    let x = match (from, x) {
-        (Mem::F16, Any::I32(bits)) => Any::F32(bits.as_half()),
-        (Mem::BF16, Any::I32(bits)) => Any::F32(halves::from_bf16(bits)),
-        _ => x,
+    let x = match x {
+        Any::I32(bits) if from == Mem::F16 => Any::F32(bits.as_half()),
+        Any::I32(bits) if from == Mem::BF16 => Any::F32(halves::from_bf16(bits)),
+        Any::I32(_) | Any::I64(_) | Any::F32(_) | Any::F64(_) => x,
     };
     Some(match to {
         Mem::F32 => Any::F32(match x {
@@ -220,24 +220,32 @@ fn low_bits<'a>(x: Sym<'a, i64>, to: Mem) -> Any<'a> {
         Mem::I8 => whole::signed::<_, 8>(x),
         Mem::I16 => whole::signed::<_, 16>(x),
         Mem::U16 => whole::unsigned::<_, 16>(x),
-        _ => x,
+        Mem::I32 | Mem::I64 | Mem::F16 | Mem::BF16 | Mem::F32 | Mem::F64 => x,
     };
     if to == Mem::I64 { Any::I64(x) } else { Any::I32(x.convert(|it| it as i32)) }
 }
 
 /// As [`crate::cpu::lane::wrap`].
 fn wrapped<'a>(x: Any<'a>, dtype: DType) -> Option<Any<'a>> {
-    Some(match (dtype, x) {
-        (DType::Bool, Any::I64(x)) => Any::I64(whole::truth(whole::is_true(x))),
-        (DType::U8, Any::I64(x)) => Any::I64(whole::unsigned::<_, 8>(x)),
-        (DType::I8, Any::I64(x)) => Any::I64(whole::signed::<_, 8>(x)),
-        (DType::I16, Any::I64(x)) => Any::I64(whole::signed::<_, 16>(x)),
-        (DType::U16, Any::I64(x)) => Any::I64(whole::unsigned::<_, 16>(x)),
-        (DType::I32, Any::I64(x)) => Any::I64(whole::signed::<_, 32>(x)),
-        (DType::F16, Any::F32(x)) => Any::F32(x.to_half().as_half()),
-        (DType::BF16, Any::F32(x)) => Any::F32(halves::from_bf16(halves::to_bf16(x))),
-        _ => return None,
-    })
+    let int = |wrap: fn(Sym<'a, i64>) -> Sym<'a, i64>| match x {
+        Any::I64(x) => Some(Any::I64(wrap(x))),
+        Any::I32(_) | Any::F32(_) | Any::F64(_) => None,
+    };
+    let float = |round: fn(Sym<'a, f32>) -> Sym<'a, f32>| match x {
+        Any::F32(x) => Some(Any::F32(round(x))),
+        Any::I32(_) | Any::I64(_) | Any::F64(_) => None,
+    };
+    match dtype {
+        DType::Bool => int(|x| whole::truth(whole::is_true(x))),
+        DType::U8 => int(whole::unsigned::<_, 8>),
+        DType::I8 => int(whole::signed::<_, 8>),
+        DType::I16 => int(whole::signed::<_, 16>),
+        DType::U16 => int(whole::unsigned::<_, 16>),
+        DType::I32 => int(whole::signed::<_, 32>),
+        DType::F16 => float(|x| x.to_half().as_half()),
+        DType::BF16 => float(|x| halves::from_bf16(halves::to_bf16(x))),
+        DType::I64 | DType::F32 | DType::F64 | DType::C64 | DType::C128 => None,
+    }
 }
 
 /// What a row of a table says on a number of any make.

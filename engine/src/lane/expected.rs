@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::cpu::alloc::Bytes;
 use crate::cpu::features::Isa;
 use crate::cpu::view::{OutView, View};
+use crate::dtype::Format;
 use crate::{Attr, Attrs, DType, Layout, Shape, Tensor, apply_one, functional, ops, with_size};
 
 use super::program::build_for;
@@ -114,12 +115,8 @@ pub(super) fn ulps(dtype: DType, a: f64, b: f64) -> f64 {
     if !a.is_finite() || !b.is_finite() {
         return f64::INFINITY;
     }
-    let (digits, least) = match dtype {
-        DType::BF16 => (7, -133),
-        DType::F16 => (10, -24),
-        DType::F32 => (23, -149),
-        _ => (52, -1074),
-    };
+    let format = dtype.format().unwrap_or(Format::F64);
+    let (digits, least) = (format.digits(), format.least());
     let exponent = b.abs().max(f64::MIN_POSITIVE).log2().floor() as i32;
     (a - b).abs() / 2.0_f64.powi((exponent - digits).max(least))
 }

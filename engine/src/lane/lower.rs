@@ -129,11 +129,9 @@ impl Builder {
             Node::Wrap(dtype, x) if dtype == value.dtype && dtype != DType::Bool => x,
             _ => value.node,
         };
-        match value.mem {
-            Mem::F32 | Mem::F64 if value.dtype == DType::Bool => {
-                self.node(Node::Flag(value.mem, node))
-            }
-            mem => self.convert(node, mem, Mem::of(value.dtype)),
+        match [Mem::F32, Mem::F64].contains(&value.mem) && value.dtype.is_bool() {
+            true => self.node(Node::Flag(value.mem, node)),
+            false => self.convert(node, value.mem, Mem::of(value.dtype)),
         }
     }
 
@@ -184,7 +182,8 @@ impl Builder {
                 self.is_truth(x) && self.is_truth(y)
             }
             Node::Binary(op, ..) => op.is_truth(),
-            Node::Truth(..) | Node::Wrap(DType::Bool, _) => true,
+            Node::Truth(..) => true,
+            Node::Wrap(dtype, _) => dtype.is_bool(),
             Node::Convert { x, .. } => self.is_truth(x),
             _ => false,
         }

@@ -60,7 +60,7 @@ impl Node {
     /// What it refuses in its second operand.
     pub(crate) fn fault(&self) -> Option<Fault> {
         match self {
-            Self::Binary(op, Lane::I64, ..) => Fault::of(*op),
+            Self::Binary(op, lane, ..) if *lane == Lane::I64 => Fault::of(*op),
             _ => None,
         }
     }

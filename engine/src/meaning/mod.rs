@@ -214,14 +214,14 @@ impl Array {
 
     /// The elements as those of a dtype, not rounded to it: in its kind, integers within its width.
     pub fn to(&self, dtype: DType) -> Self {
-        match dtype {
-            DType::Bool => self.truths().into(),
-            _ if dtype.is_float() => self.floats().into(),
-            _ if dtype.is_complex() => {
+        match dtype.kind() {
+            Kind::Bool => self.truths().into(),
+            Kind::Int => self.ints().mapv(|it| dtype.wrapped(it)).into(),
+            Kind::Float => self.floats().into(),
+            Kind::Complex => {
                 let [real, imag] = self.parts();
                 Self::Complex(real, imag)
             }
-            _ => self.ints().mapv(|it| dtype.wrapped(it)).into(),
         }
     }
 

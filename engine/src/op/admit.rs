@@ -135,9 +135,12 @@ impl<'a> AdmitCx<'a> {
 
 /// The elements of an index tensor.
 pub(crate) fn indices<'a>(op: &'static str, view: &View<'a>) -> Result<Elements<'a, i64>> {
+    let refused =
+        || Err(Error::DType { op, dtype: view.dtype(), allowed: "int64 or int32 as index" });
     match view.dtype() {
         DType::I64 => Ok(view.to_slice::<i64>()),
         DType::I32 | DType::U8 => Ok(cast::<i64>(view)),
-        dtype => Err(Error::DType { op, dtype, allowed: "int64 or int32 as index" }),
+        DType::Bool | DType::I8 | DType::I16 | DType::U16 | DType::F16 | DType::BF16 => refused(),
+        DType::F32 | DType::F64 | DType::C64 | DType::C128 => refused(),
     }
 }

@@ -7,6 +7,7 @@ use smallvec::smallvec;
 
 use super::tests::{Case, cases, gradients, leaves, name, report};
 use super::walk::{Spread, resized, size_seeds, small};
+use crate::dtype::Format;
 use crate::launch::run_kernel;
 use crate::meaning::{Array, Meaning};
 use crate::op::{self, Body};
@@ -16,11 +17,11 @@ use crate::{Attr, DType, Error, Outputs, Result, Tensor, apply, functional, ops,
 /// How far a result may lie from what is meant, as a share of what went into it: some units in the last place of what kernels
 /// compute in, and for halves one rounding.
 fn limit(dtype: DType) -> f64 {
-    match dtype {
-        DType::BF16 => 1.0 / 250.0,
-        DType::F16 => 1.0 / 2000.0,
-        DType::F32 => 2e-6,
-        _ => 2e-14,
+    match dtype.format() {
+        Some(Format::BF16) => 1.0 / 250.0,
+        Some(Format::F16) => 1.0 / 2000.0,
+        Some(Format::F32) => 2e-6,
+        Some(Format::F64) | None => 2e-14,
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::apply::apply_optional;
 use crate::autograd;
+use crate::dtype::Format;
 use crate::op::{Body, Grad, Kernel};
 use crate::{
     Attr, Attrs, DType, Layout, Meta, OpDef, Shape, Tensor, apply_in_place, apply_one, functional,
@@ -82,11 +83,11 @@ pub(crate) fn differs(got: &Tensor, want: &Tensor) -> Option<String> {
     if got.meta() != want.meta() {
         return Some(format!("{} instead of {}", got.meta(), want.meta()));
     }
-    let limit = match want.dtype() {
-        DType::BF16 => 2e-2,
-        DType::F16 => 2e-3,
-        DType::F32 => 2e-5,
-        _ => 1e-8,
+    let limit = match want.dtype().format() {
+        Some(Format::BF16) => 2e-2,
+        Some(Format::F16) => 2e-3,
+        Some(Format::F32) => 2e-5,
+        Some(Format::F64) | None => 1e-8,
     };
     let pairs = got.to_f64_vec().unwrap().into_iter().zip(want.to_f64_vec().unwrap());
     let far = |(a, b): &(f64, f64)| {

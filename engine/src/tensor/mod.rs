@@ -448,10 +448,8 @@ impl Tensor {
     /// Refuses complex numbers.
     pub(crate) fn needs_real(&self, op: &'static str) -> Result<()> {
         let allowed = "real numbers; take x.real, x.imag or x.abs()";
-        match self.dtype() {
-            dtype if dtype.is_complex() => Err(Error::DType { op, dtype, allowed }),
-            _ => Ok(()),
-        }
+        let dtype = self.dtype();
+        if dtype.is_complex() { Err(Error::DType { op, dtype, allowed }) } else { Ok(()) }
     }
 
     /// The only element, as a number of the language.

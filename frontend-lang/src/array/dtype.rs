@@ -106,6 +106,16 @@ fn letter(dtype: DType) -> Option<&'static str> {
     LETTERS.iter().find(|it| it.0 == dtype).map(|it| it.1)
 }
 
+/// Whether NumPy has such elements.
+pub(crate) fn is_known_to_numpy(dtype: DType) -> bool {
+    match dtype {
+        DType::BF16 => false,
+        DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 => true,
+        DType::I32 | DType::I64 | DType::F16 | DType::F32 | DType::F64 => true,
+        DType::C64 | DType::C128 => true,
+    }
+}
+
 /// The dtype of a kind and a number of bytes: `f4`.
 pub fn of_code(code: &str) -> Option<DType> {
     LETTERS.iter().map(|it| it.0).find(|it| self::code(*it) == code)
@@ -136,12 +146,12 @@ pub fn promote(a: DType, b: DType) -> DType {
 
 /// The letter of a dtype's kind: `b`, `u`, `i`, `f` or `c`.
 pub fn kind(dtype: DType) -> &'static str {
-    match (dtype.kind(), dtype.int_range()) {
-        (Kind::Bool, _) => "b",
-        (Kind::Int, Some((0, _))) => "u",
-        (Kind::Int, _) => "i",
-        (Kind::Float, _) => "f",
-        (Kind::Complex, _) => "c",
+    match dtype.kind() {
+        Kind::Bool => "b",
+        Kind::Int if dtype.int_range().is_some_and(|it| it.0 == 0) => "u",
+        Kind::Int => "i",
+        Kind::Float => "f",
+        Kind::Complex => "c",
     }
 }
 
@@ -213,9 +223,13 @@ mod tests {
 
     #[test]
     fn promotes_as_numpy() {
-        use DType::*;
-        let table =
-            [(I32, F32, F64), (U8, F32, F32), (I64, F32, F64), (I16, F16, F32), (I8, U8, I16)];
+        let table = [
+            (DType::I32, DType::F32, DType::F64),
+            (DType::U8, DType::F32, DType::F32),
+            (DType::I64, DType::F32, DType::F64),
+            (DType::I16, DType::F16, DType::F32),
+            (DType::I8, DType::U8, DType::I16),
+        ];
         for (a, b, both) in table {
             assert_eq!(promote(a, b), both);
             assert_eq!(promote(b, a), both);

@@ -51,15 +51,17 @@ pub fn seen_as(object: &Rc<TensorObj>, look: Look) -> Value {
 
 /// That arrays have elements of this dtype.
 pub(crate) fn holdable(tensor: &Tensor) -> Result<(), Raised> {
-    match tensor.dtype() {
-        DType::BF16 => Err(type_error(
+    if !dtype::is_known_to_numpy(tensor.dtype()) {
+        return Err(type_error(
             "Got unsupported ScalarType BFloat16: arrays hold no bfloat16; write .float().numpy()",
-        )),
-        it if it.is_complex() => Err(type_error(
-            "arrays hold no complex numbers here; take the parts: .real.numpy() and .imag.numpy()",
-        )),
-        _ => Ok(()),
+        ));
     }
+    if tensor.dtype().is_complex() {
+        return Err(type_error(
+            "arrays hold no complex numbers here; take the parts: .real.numpy() and .imag.numpy()",
+        ));
+    }
+    Ok(())
 }
 
 /// That NumPy may see the elements of a variable: not where gradients that are recorded would be lost without a word. Code of MegEngine and OneFlow

@@ -179,10 +179,10 @@ pub fn truth(it: bool) -> Value {
 /// The number in a tensor of one element; in a check, where elements are not known, an unknown.
 pub fn of(tensor: &Tensor) -> Res {
     if tensor.is_abstract() {
-        return Ok(unknown(match tensor.dtype() {
-            DType::Bool => Kind::Any,
-            dtype if dtype.is_float() => Kind::Float,
-            _ => Kind::Int,
+        return Ok(unknown(match tensor.dtype().kind() {
+            Numbers::Bool => Kind::Any,
+            Numbers::Float => Kind::Float,
+            Numbers::Int | Numbers::Complex => Kind::Int,
         }));
     }
     Ok(make(tensor.dtype(), tensor.item()?))

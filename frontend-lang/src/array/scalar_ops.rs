@@ -86,12 +86,10 @@ pub(crate) fn common(a: (DType, bool), b: (DType, bool)) -> DType {
         (true, false) => (b.0, a.0),
         _ => return dtype::promote(a.0, b.0),
     };
-    match (strong, weak) {
-        (it, _) if it.is_float() => it,
-        (it, DType::F64) if !it.is_float() => DType::F64,
-        (DType::Bool, it) => it,
-        (it, _) => it,
+    if !strong.is_float() && weak == DType::F64 {
+        return weak;
     }
+    if strong.is_bool() { weak } else { strong }
 }
 
 fn binary(op: BinaryOp, a: &Value, b: &Value) -> Res {

@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use engine::dtype::{Format, Kind};
 use engine::{DType, Result, Tensor};
 
 /// What `np.set_printoptions` sets.
@@ -60,7 +61,7 @@ pub fn repr(array: &Tensor) -> Result<String> {
         let comma = if sizes.len() == 1 { "," } else { "" };
         extras.push(format!("shape=({}{comma})", sizes.join(", ")));
     }
-    let implied = matches!(array.dtype(), DType::F64 | DType::I64 | DType::Bool);
+    let implied = array.dtype().is_of_numbers();
     if !implied || array.numel() == 0 {
         extras.push(format!("dtype={}", array.dtype().name()));
     }
@@ -122,13 +123,14 @@ impl Cells {
             places =
                 places.iter().flat_map(|it| picked.iter().map(move |at| it * size + at)).collect();
         }
-        let texts = match array.dtype() {
-            dtype if dtype.is_float() => {
+        let dtype = array.dtype();
+        let texts = match dtype.kind() {
+            Kind::Float => {
                 let all = array.to_f64_vec()?;
                 let shown: Vec<f64> = places.iter().map(|at| all[*at]).collect();
                 Floats::texts(&shown, dtype, options)
             }
-            DType::Bool => {
+            Kind::Bool => {
                 let all = array.to_vec::<u8>()?;
                 let alone = array.rank() == 0;
                 let text = |at: &usize| match (all[*at] != 0, alone) {
@@ -139,7 +141,7 @@ impl Cells {
                 let texts: Vec<String> = places.iter().map(text).collect();
                 padded(texts)
             }
-            _ => {
+            Kind::Int | Kind::Complex => {
                 let all = array.to_i64_vec()?;
                 let plus = |it: i64| {
                     if options.plus && it >= 0 { format!("+{it}") } else { it.to_string() }
@@ -163,10 +165,11 @@ fn padded(texts: Vec<String>) -> Vec<String> {
 
 /// From where on floats of a dtype are written with an exponent: ten to the digits that it holds.
 pub(super) fn plain_below(dtype: DType) -> f64 {
-    match dtype {
-        DType::F16 => 1e3,
-        DType::F32 => 1e6,
-        _ => 1e16,
+    match dtype.format() {
+        Some(Format::F16) => 1e3,
+        Some(Format::F32) => 1e6,
+        // bfloat16 is none of NumPy's.
+        Some(Format::BF16 | Format::F64) | None => 1e16,
     }
 }
 

@@ -216,9 +216,9 @@ impl Cx {
     }
 
     fn array_datum(&mut self, tensor: &Tensor, is_scalar: bool) -> Result<Datum, Raised> {
-        let tensor = match tensor.dtype() {
-            DType::BF16 => engine::functional::to(tensor, DType::F32)?,
-            _ => tensor.clone(),
+        let tensor = match dtype::is_known_to_numpy(tensor.dtype()) {
+            true => tensor.clone(),
+            false => engine::functional::to(tensor, DType::F32)?,
         };
         let columns = array::by_columns(&tensor)?;
         let sizes = tensor.shape().iter().map(|&it| Datum::Int(it as i64)).collect();

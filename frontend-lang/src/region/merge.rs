@@ -5,6 +5,7 @@
 use std::rc::Rc;
 
 use engine::apply::default_dtype;
+use engine::dtype::Kind;
 use engine::region::{self, Paused, Recorded};
 use engine::{DType, Meta, Tensor};
 
@@ -277,10 +278,10 @@ fn dtype_beside(number: engine::Number, other: &Tensor) -> DType {
         Some(it) => plain_dtype(it),
         None => other.dtype(),
     };
-    let rank = |it: DType| match it {
-        DType::Bool => 0,
-        it if it.is_int() => 1,
-        _ => 2,
+    let rank = |it: DType| match it.kind() {
+        Kind::Bool => 0,
+        Kind::Int => 1,
+        Kind::Float | Kind::Complex => 2,
     };
     if rank(theirs) >= rank(own) { theirs } else { own }
 }

@@ -112,14 +112,20 @@ pub fn from_data_as(
     let mut nested = Nested::default();
     nested.read(cx, data, 0)?;
     let found = nested.dtype.unwrap_or(floats);
-    let dtype = match (dtype, found) {
-        (Some(dtype), _) => dtype,
-        (None, DType::F64) if !nested.from_tensor => floats,
-        (None, DType::C128) if !nested.from_tensor && floats.is_half() => {
-            default_dtype::complex("tensor")?
+    // Numbers of the language take the width of the floats that are the default.
+    let dtype = match (dtype, found.kind()) {
+        (Some(dtype), Kind::Bool | Kind::Int | Kind::Float | Kind::Complex) => dtype,
+        (None, Kind::Bool | Kind::Int) => found,
+        (None, Kind::Float | Kind::Complex) if nested.from_tensor => found,
+        (None, Kind::Float) => {
+            if found == DType::F64 {
+                floats
+            } else {
+                found
+            }
         }
-        (None, DType::C128) if !nested.from_tensor => floats.complex(),
-        (None, found) => found,
+        (None, Kind::Complex) if floats.is_half() => default_dtype::complex("tensor")?,
+        (None, Kind::Complex) => floats.complex(),
     };
     let shape = Shape::new(&nested.shape);
     nested.build(shape, dtype)
@@ -150,7 +156,7 @@ pub(crate) fn array_of(cx: &mut Cx, value: &Value) -> Result<Option<Value>, Rais
 pub fn cast(tensor: &Tensor, dtype: Option<DType>) -> Result<Tensor, Raised> {
     match dtype {
         Some(dtype) if dtype != tensor.dtype() => Ok(engine::functional::to(tensor, dtype)?),
-        _ => Ok(tensor.clone()),
+        Some(_) | None => Ok(tensor.clone()),
     }
 }
 
@@ -246,7 +252,7 @@ impl Nested {
     }
 
     fn build(&self, shape: Shape, dtype: DType) -> Result<Tensor, Raised> {
-        let whole = self.dtype.is_some_and(|it| matches!(it.kind(), Kind::Int | Kind::Bool));
+        let whole = self.dtype.is_some_and(|it| !it.is_differentiable());
         let strange = self.ints.iter().find(|&&it| whole && !Number::Int(it).fits(dtype));
         if let Some(number) = strange {
             return Err(runtime_error(format!(
@@ -254,8 +260,8 @@ impl Nested {
             )));
         }
         let broken = |it: &&f64| !Number::Float(**it).fits(dtype);
-        if let (false, Kind::Int, Some(&number)) =
-            (whole, dtype.kind(), self.floats.iter().find(broken))
+        if let (false, true, Some(&number)) =
+            (whole, dtype.is_int(), self.floats.iter().find(broken))
         {
             return Err(runtime_error(format!(
                 "{number} does not fit into {dtype}: take a dtype of floats, or a wider one"

@@ -3,6 +3,7 @@
 use std::cell::Cell;
 
 use engine::apply::default_dtype;
+use engine::dtype::Kind;
 use engine::{DType, Device, Number, Result, Tensor};
 
 /// What `torch.set_printoptions` sets.
@@ -198,10 +199,10 @@ impl Format {
     }
 
     fn style(cells: &Cells) -> Style {
-        match cells.dtype {
-            DType::Bool => return Style::Bool,
-            dtype if !dtype.is_float() => return Style::Int,
-            _ => {}
+        match cells.dtype.kind() {
+            Kind::Bool => return Style::Bool,
+            Kind::Int | Kind::Complex => return Style::Int,
+            Kind::Float => {}
         }
         let finite = cells.values.iter().filter(|it| it.is_finite() && **it != 0.0);
         let magnitudes: Vec<f64> = finite.clone().map(|it| it.abs()).collect();

@@ -17,7 +17,7 @@ use frontend_lang::suggest;
 
 use engine::cpu::memory::HOST;
 use engine::model::Port;
-use engine::{DType, Meta, Shape, Tensor};
+use engine::{Meta, Shape, Tensor};
 
 use super::report::kind;
 
@@ -213,9 +213,10 @@ fn tensor(values: &Values, port: &Port, shape: &Shape) -> Result<Tensor, String>
     let Port { name, meta, .. } = port;
     let shape = shape.clone();
     let n = shape.numel();
-    let tensor = match meta.dtype {
-        dtype if dtype.is_float() => Tensor::from_converted(&floats(values, n), shape, dtype),
-        dtype => Tensor::from_converted(&ints(values, n, port)?, shape, dtype),
+    let dtype = meta.dtype;
+    let tensor = match dtype.is_float() {
+        true => Tensor::from_converted(&floats(values, n), shape, dtype),
+        false => Tensor::from_converted(&ints(values, n, port)?, shape, dtype),
     };
     tensor.map_err(|error| format!("input `{name}`: {error}"))
 }
@@ -231,9 +232,9 @@ fn floats(values: &Values, n: usize) -> Vec<f64> {
 /// Whole numbers that the port's dtype holds.
 fn ints(values: &Values, n: usize, port: &Port) -> Result<Vec<i64>, String> {
     let dtype = port.meta.dtype;
-    let refuse = |value: &dyn std::fmt::Display| match dtype {
-        DType::Bool => format!("input `{}` takes bool, which {value} is not", port.name),
-        _ => format!("input `{}` takes {dtype}, which cannot hold {value}", port.name),
+    let refuse = |value: &dyn std::fmt::Display| match dtype.is_bool() {
+        true => format!("input `{}` takes bool, which {value} is not", port.name),
+        false => format!("input `{}` takes {dtype}, which cannot hold {value}", port.name),
     };
     let (least, most) = dtype.int_range().unwrap_or((i64::MIN, i64::MAX));
     let one = |it: i64| if (least..=most).contains(&it) { Ok(it) } else { Err(refuse(&it)) };

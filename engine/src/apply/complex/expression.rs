@@ -8,7 +8,7 @@ use crate::dtype::result_type;
 use crate::expr::{BinOp, Expr, Term, UnOp};
 use crate::functional::{self as f, logical_and, logical_not, logical_or, ne, num};
 use crate::lane::{expr_of, number_of};
-use crate::{Attrs, DType, Error, Number, OpDef, Outputs, Result, Tensor, rules};
+use crate::{Attrs, Error, Number, OpDef, Outputs, Result, Tensor, rules};
 
 /// An elementwise op on operands of which one at least is complex.
 pub(super) fn evaluate(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
@@ -16,9 +16,9 @@ pub(super) fn evaluate(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> 
     let expr = expr_of(op, attrs).ok_or_else(refuse)?;
     let dtype = result_type(inputs.iter().map(|it| (it.dtype(), it.strength()))).part();
     let shape = rules::broadcast_shape(op, inputs)?;
-    let operand = |it: &Tensor| match it.dtype() {
-        DType::Bool if it.as_number().is_none() => Ok(Pair::real(it.clone())),
-        _ => parts_of(it, dtype).map(|[real, imag]| Pair::new(real, imag)),
+    let operand = |it: &Tensor| match it.dtype().is_bool() && it.as_number().is_none() {
+        true => Ok(Pair::real(it.clone())),
+        false => parts_of(it, dtype).map(|[real, imag]| Pair::new(real, imag)),
     };
     let operands = inputs.iter().map(operand).collect::<Result<SmallVec<[Pair; 3]>>>()?;
     let res = Evaluation { operands: &operands, attrs, refuse: &refuse }.of(&expr)?;

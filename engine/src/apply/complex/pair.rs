@@ -251,9 +251,9 @@ impl Pair {
 
     /// Whether it is not 0, as a bool.
     pub(super) fn truth(&self) -> Result<Tensor> {
-        let of = |it: &Tensor| match it.dtype() {
-            DType::Bool => Ok(it.clone()),
-            _ => ne(it, &num(0.0)),
+        let of = |it: &Tensor| match it.dtype().is_bool() {
+            true => Ok(it.clone()),
+            false => ne(it, &num(0.0)),
         };
         match &self.imag {
             Some(imag) => logical_or(&of(&self.real)?, &of(imag)?),

@@ -81,9 +81,9 @@ fn complex_inputs(cx: &ComposedCx<'_>) -> Result<SmallVec<[Tensor; 3]>> {
     });
     let given = cx.inputs.iter().flatten().map(Tensor::dtype).filter(|it| it.is_complex());
     let dtype = asked.or_else(|| given.reduce(DType::promote)).unwrap_or(DType::C64);
-    let convert = |(at, it): (usize, &Tensor)| match it.dtype() {
-        own if own.is_complex() || own.is_float() || at == 0 && asked.is_some() => to(it, dtype),
-        _ => Ok(it.clone()),
+    let convert = |(at, it): (usize, &Tensor)| {
+        let is_of_parts = it.dtype().is_differentiable() || at == 0 && asked.is_some();
+        if is_of_parts { to(it, dtype) } else { Ok(it.clone()) }
     };
     cx.inputs.iter().flatten().enumerate().map(convert).collect()
 }

@@ -203,39 +203,56 @@ pub(crate) fn convert(from: Mem, to: Mem, isa: Isa) -> Option<Kern> {
             lanes!(two isa, $a => $r, |x| x as i64 as $r)
         };
     }
-    Some(match (from, to) {
-        _ if from == to => copy(from.width(), isa),
-        (Mem::U8, Mem::I32) => to!(u8, i32),
-        (Mem::U8, Mem::I64) => to!(u8, i64),
-        (Mem::U8, Mem::F32) => to!(u8, f32),
-        (Mem::U8, Mem::F64) => to!(u8, f64),
-        (Mem::I8, Mem::I64) => to!(i8, i64),
-        (Mem::I16, Mem::I64) => to!(i16, i64),
-        (Mem::U16, Mem::I64) => to!(u16, i64),
-        (Mem::I32, Mem::U8) => to!(i32, u8),
-        (Mem::I32, Mem::I64) => to!(i32, i64),
-        (Mem::I32, Mem::F32) => to!(i32, f32),
-        (Mem::I32, Mem::F64) => to!(i32, f64),
-        (Mem::I64, Mem::U8) => to!(i64, u8),
-        (Mem::I64, Mem::I8) => to!(i64, i8),
-        (Mem::I64, Mem::I16) => to!(i64, i16),
-        (Mem::I64, Mem::U16) => to!(i64, u16),
-        (Mem::I64, Mem::I32) => to!(i64, i32),
-        (Mem::I64, Mem::F32) => to!(i64, f32),
-        (Mem::I64, Mem::F64) => to!(i64, f64),
-        (Mem::F16, Mem::F32) => lanes!(all isa, u16 => f32, |x| from_f16(i32::from(x))),
-        (Mem::BF16, Mem::F32) => lanes!(all isa, u16 => f32, |x| from_bf16(i32::from(x))),
-        (Mem::F32, Mem::U8) => narrow!(f32, u8),
-        (Mem::F32, Mem::I32) => narrow!(f32, i32),
-        (Mem::F32, Mem::I64) => to!(f32, i64),
-        (Mem::F32, Mem::F16) => lanes!(all isa, f32 => u16, |x| to_f16(x) as u16),
-        (Mem::F32, Mem::BF16) => lanes!(all isa, f32 => u16, |x| to_bf16(x) as u16),
-        (Mem::F32, Mem::F64) => to!(f32, f64),
-        (Mem::F64, Mem::U8) => narrow!(f64, u8),
-        (Mem::F64, Mem::I32) => narrow!(f64, i32),
-        (Mem::F64, Mem::I64) => to!(f64, i64),
-        (Mem::F64, Mem::F32) => to!(f64, f32),
-        _ => return None,
+    if from == to {
+        return Some(copy(from.width(), isa));
+    }
+    Some(match from {
+        Mem::U8 => match to {
+            Mem::I32 => to!(u8, i32),
+            Mem::I64 => to!(u8, i64),
+            Mem::F32 => to!(u8, f32),
+            Mem::F64 => to!(u8, f64),
+            Mem::U8 | Mem::I8 | Mem::I16 | Mem::U16 | Mem::F16 | Mem::BF16 => return None,
+        },
+        Mem::I8 if to == Mem::I64 => to!(i8, i64),
+        Mem::I16 if to == Mem::I64 => to!(i16, i64),
+        Mem::U16 if to == Mem::I64 => to!(u16, i64),
+        Mem::I32 => match to {
+            Mem::U8 => to!(i32, u8),
+            Mem::I64 => to!(i32, i64),
+            Mem::F32 => to!(i32, f32),
+            Mem::F64 => to!(i32, f64),
+            Mem::I8 | Mem::I16 | Mem::U16 | Mem::I32 | Mem::F16 | Mem::BF16 => return None,
+        },
+        Mem::I64 => match to {
+            Mem::U8 => to!(i64, u8),
+            Mem::I8 => to!(i64, i8),
+            Mem::I16 => to!(i64, i16),
+            Mem::U16 => to!(i64, u16),
+            Mem::I32 => to!(i64, i32),
+            Mem::F32 => to!(i64, f32),
+            Mem::F64 => to!(i64, f64),
+            Mem::I64 | Mem::F16 | Mem::BF16 => return None,
+        },
+        Mem::F16 if to == Mem::F32 => lanes!(all isa, u16 => f32, |x| from_f16(i32::from(x))),
+        Mem::BF16 if to == Mem::F32 => lanes!(all isa, u16 => f32, |x| from_bf16(i32::from(x))),
+        Mem::F32 => match to {
+            Mem::U8 => narrow!(f32, u8),
+            Mem::I32 => narrow!(f32, i32),
+            Mem::I64 => to!(f32, i64),
+            Mem::F16 => lanes!(all isa, f32 => u16, |x| to_f16(x) as u16),
+            Mem::BF16 => lanes!(all isa, f32 => u16, |x| to_bf16(x) as u16),
+            Mem::F64 => to!(f32, f64),
+            Mem::I8 | Mem::I16 | Mem::U16 | Mem::F32 => return None,
+        },
+        Mem::F64 => match to {
+            Mem::U8 => narrow!(f64, u8),
+            Mem::I32 => narrow!(f64, i32),
+            Mem::I64 => to!(f64, i64),
+            Mem::F32 => to!(f64, f32),
+            Mem::I8 | Mem::I16 | Mem::U16 | Mem::F16 | Mem::BF16 | Mem::F64 => return None,
+        },
+        Mem::I8 | Mem::I16 | Mem::U16 | Mem::F16 | Mem::BF16 => return None,
     })
 }
 
@@ -256,7 +273,8 @@ pub(crate) fn flag(from: Mem, isa: Isa) -> Option<Kern> {
     Some(match from {
         Mem::F32 => lanes!(all isa, f32 => u8, |x| u8::from(x != 0.0)),
         Mem::F64 => lanes!(all isa, f64 => u8, |x| u8::from(x != 0.0)),
-        _ => return None,
+        Mem::U8 | Mem::I8 | Mem::I16 | Mem::U16 | Mem::I32 | Mem::I64 => return None,
+        Mem::F16 | Mem::BF16 => return None,
     })
 }
 

@@ -157,19 +157,8 @@ pub fn shape_of(dims: &[i64]) -> Result<Shape> {
 
 /// The elements of a typed field, little endian.
 fn typed(proto: &TensorProto, dtype: DType, numel: usize) -> Result<Vec<u8>> {
-    let given = match dtype {
-        DType::F32 => proto.float_data.len(),
-        DType::C64 => proto.float_data.len() / 2,
-        DType::F64 => proto.double_data.len(),
-        DType::C128 => proto.double_data.len() / 2,
-        DType::I64 => proto.int64_data.len(),
-        _ => proto.int32_data.len(),
-    };
-    if given != numel {
-        return Err(problem(format!("{given} elements are given, its shape has {numel}")));
-    }
     let narrow = |it: &i32| it.to_le_bytes()[..dtype.size()].to_vec();
-    Ok(match dtype {
+    let bytes: Vec<u8> = match dtype {
         DType::F32 | DType::C64 => {
             proto.float_data.iter().flat_map(|it| it.to_le_bytes()).collect()
         }
@@ -177,8 +166,16 @@ fn typed(proto: &TensorProto, dtype: DType, numel: usize) -> Result<Vec<u8>> {
             proto.double_data.iter().flat_map(|it| it.to_le_bytes()).collect()
         }
         DType::I64 => proto.int64_data.iter().flat_map(|it| it.to_le_bytes()).collect(),
-        _ => proto.int32_data.iter().flat_map(narrow).collect(),
-    })
+        DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 | DType::I32 => {
+            proto.int32_data.iter().flat_map(narrow).collect()
+        }
+        DType::F16 | DType::BF16 => proto.int32_data.iter().flat_map(narrow).collect(),
+    };
+    let given = bytes.len() / dtype.size();
+    if given != numel {
+        return Err(problem(format!("{given} elements are given, its shape has {numel}")));
+    }
+    Ok(bytes)
 }
 
 /// The elements that stand in another file, below the folder of the model.

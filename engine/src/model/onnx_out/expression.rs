@@ -4,7 +4,7 @@
 use rustc_hash::FxHashMap;
 
 use crate::attr::Attr;
-use crate::dtype::{Kind, Number};
+use crate::dtype::Number;
 use crate::expr::{BinOp, Expr, Term, UnOp};
 use crate::op::{Body, DTypeRule, InferCx, Onnx, ParamKind};
 use crate::{DType, Result, Tensor, rules};
@@ -48,7 +48,8 @@ fn named(
         // ONNX keeps attributes, and what Selu multiplies by, as float32.
         DType::F64 => names.is_empty() && op_type != "Selu",
         DType::F32 | DType::F16 => true,
-        _ => false,
+        DType::U8 | DType::I8 | DType::I16 | DType::U16 => false,
+        DType::BF16 | DType::C64 | DType::C128 => false,
     };
     if cx.sink.opset < since || !takes {
         return None;
@@ -86,24 +87,16 @@ fn by_expression(cx: &mut NodeCx<'_>, compute: DType) -> Result<()> {
         _ => return cx.refuse("it has no operator there"),
     };
     // Truths are counted as whole numbers, narrow ones are converted, and halves are rounded once.
-    let work = match compute.kind() {
-        Kind::Float if compute.is_half() => DType::F32,
-        Kind::Bool => DType::I32,
-        Kind::Int if compute.arithmetic().dtype() == DType::U8 => DType::I32,
-        _ => compute.arithmetic().dtype(),
-    };
+    let work = compute.arithmetic().dtype().at_least_i32();
     let mut terms = Terms { cx, work, compute, done: FxHashMap::default() };
     let wanted = terms.cx.output(0).dtype;
-    let (wire, dtype) = match wanted {
-        DType::Bool => (terms.truth(&expr)?, DType::Bool),
-        _ => (terms.number(&expr)?, work),
-    };
+    if wanted.is_bool() {
+        let wire = terms.truth(&expr)?;
+        return cx.give(wire);
+    }
     // A narrow dtype wraps where the operation does.
-    let wire = match compute {
-        DType::Bool if wanted != DType::Bool => cx.cast(&wire, dtype, wanted),
-        _ if dtype == DType::Bool => wire,
-        _ => cx.cast(&wire, dtype, wanted),
-    };
+    let wire = terms.number(&expr)?;
+    let wire = cx.cast(&wire, work, wanted);
     cx.give(wire)
 }
 

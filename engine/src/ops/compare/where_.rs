@@ -53,7 +53,7 @@ pub static OP: OpDef = OpDef {
 fn chosen(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let condition = inputs[0].dtype();
     // Bytes are true or false, as in `x[mask]`.
-    if !matches!(condition, DType::Bool | DType::U8) {
+    if !condition.is_mask() {
         let allowed = "a bool condition: compare, or write `x != 0`";
         return Err(Error::DType { op: OP.name, dtype: condition, allowed });
     }

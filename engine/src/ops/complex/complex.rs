@@ -49,7 +49,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dtype = result_type(cx.inputs.iter().map(|it| (it.dtype(), it.strength())));
     let given = || cx.inputs.iter().filter(|it| it.as_number().is_none()).map(Tensor::dtype);
-    if !matches!(dtype, DType::F32 | DType::F64) {
+    if !dtype.is_full_float() {
         return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
     }
     if given().any(|it| it != dtype) {

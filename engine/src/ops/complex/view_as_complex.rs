@@ -7,7 +7,7 @@ use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
     Autocast, Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, Returns, Saves, Surface,
 };
-use crate::{Attrs, DType, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
+use crate::{Attrs, Error, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
 /// The row of `view_as_complex`.
 pub static OP: OpDef = OpDef {
@@ -39,7 +39,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dtype = cx.dtype(0);
-    if !matches!(dtype, DType::F32 | DType::F64) {
+    if !dtype.is_full_float() {
         return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
     }
     match cx.shape(0).split_last() {

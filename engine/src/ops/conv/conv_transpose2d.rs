@@ -107,9 +107,11 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         Attr::sizes(&dilation),
         Attr::Int(cx.int(3))
     ];
-    let y = match input.dtype() {
-        DType::I64 => whole::spread(input, weight, size, &Steps::from_attrs(OP.name, &attrs, 1)?)?,
-        _ => apply_one(&super::conv2d_input_grad::OP, &[input.clone(), weight.clone()], &attrs)?,
+    let y = match input.dtype() == DType::I64 {
+        true => whole::spread(input, weight, size, &Steps::from_attrs(OP.name, &attrs, 1)?)?,
+        false => {
+            apply_one(&super::conv2d_input_grad::OP, &[input.clone(), weight.clone()], &attrs)?
+        }
     };
     let Some(bias) = cx.opt_input(2) else { return Ok(smallvec![y]) };
     Ok(smallvec![add(&y, &reshape(bias, &Shape::from([bias.numel(), 1, 1]))?)?])

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::cpu::view::View;
 use crate::cpu::{conv, pool2d};
+use crate::dtype::Arithmetic;
 use crate::op::{Default, KernelCx, Param, ParamKind, Ready};
 use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
 
@@ -115,9 +116,12 @@ impl Steps {
             return None;
         }
         let (x, w) = ([*n, *c, *height, *width], [*k, *c_of_group, *rows, *columns]);
-        let problem = match dtype {
-            DType::F64 => conv::ConvProblem::new::<f64>(x, w),
-            _ => conv::ConvProblem::new::<f32>(x, w),
+        let problem = match dtype.arithmetic() {
+            Arithmetic::F64 => conv::ConvProblem::new::<f64>(x, w),
+            // Whole numbers are refused where they are computed.
+            Arithmetic::F32 | Arithmetic::U8 | Arithmetic::I32 | Arithmetic::I64 => {
+                conv::ConvProblem::new::<f32>(x, w)
+            }
         };
         let Self { stride, padding, dilation, groups } = *self;
         Some(conv::ConvProblem { stride, padding, dilation, groups, pass, ..problem })

@@ -111,8 +111,9 @@ pub(super) fn pooled(cx: &ComposedCx<'_>) -> Result<Outputs> {
 
 /// As [`pooled`], of int64 alone, as in PyTorch.
 pub(super) fn averaged(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    match cx.input(0)?.dtype() {
-        DType::I64 => pooled(cx),
-        dtype => Err(Error::DType { op: cx.op.name, dtype, allowed: "floats, or int64" }),
+    let dtype = cx.input(0)?.dtype();
+    if dtype != DType::I64 {
+        return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats, or int64" });
     }
+    pooled(cx)
 }

@@ -98,7 +98,8 @@ fn fill_with(output: &mut OutView<'_>, at: impl Fn(usize) -> Number) {
         DType::I64 => set(output.as_mut_slice::<i64>(), |idx| at(idx).as_i64()),
         DType::F32 => set(output.as_mut_slice::<f32>(), |idx| at(idx).as_f64() as f32),
         DType::F64 => set(output.as_mut_slice::<f64>(), |idx| at(idx).as_f64()),
-        dtype => with_size!(dtype, T => {
+        dtype @ (DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 | DType::I32)
+        | dtype @ (DType::F16 | DType::BF16 | DType::C64 | DType::C128) => with_size!(dtype, T => {
             set(output.as_mut_slice::<T>(), |idx| bits_of(at(idx), dtype) as T)
         }),
     }

@@ -6,7 +6,7 @@ use super::fft_pairs;
 use crate::functional::{view_as_complex, view_as_real};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, ParamKind, Surface, shapes};
-use crate::{Attr, DType, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 /// The row of `_fft_c2c`.
 pub static OP: OpDef = OpDef {
@@ -47,8 +47,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
 /// The input, which is complex.
 pub(super) fn complex<'a>(cx: &'a ComposedCx<'_>) -> Result<&'a Tensor> {
     let x = cx.input(0)?;
-    match x.dtype() {
-        DType::C64 | DType::C128 => Ok(x),
-        dtype => Err(Error::DType { op: cx.op.name, dtype, allowed: "complex64 or complex128" }),
+    if !x.dtype().is_complex() {
+        let (op, dtype) = (cx.op.name, x.dtype());
+        return Err(Error::DType { op, dtype, allowed: "complex64 or complex128" });
     }
+    Ok(x)
 }

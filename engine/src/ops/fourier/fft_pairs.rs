@@ -8,13 +8,14 @@ use smallvec::smallvec;
 use super::products::{Waves, transformed};
 use super::{Planned, check_dtype, dims_of, lines, without_pairs};
 use crate::cpu::fourier::{Transform, Wave};
+use crate::dtype::Arithmetic;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
     Body, Case, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind,
     Ready, Saves, Surface,
 };
 use crate::shape::resolve_dim;
-use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one};
+use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one};
 
 /// The row of `fft_pairs`.
 pub static OP: OpDef = OpDef {
@@ -53,9 +54,10 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn prepare(case: &Case<'_>) -> Option<Arc<dyn Ready>> {
-    Some(match case.inputs[0].dtype() {
-        DType::F32 => Arc::new(planned::<f32>(&case.seen())?),
-        _ => Arc::new(planned::<f64>(&case.seen())?),
+    Some(match case.inputs[0].dtype().arithmetic() {
+        Arithmetic::F32 => Arc::new(planned::<f32>(&case.seen())?),
+        Arithmetic::F64 => Arc::new(planned::<f64>(&case.seen())?),
+        Arithmetic::U8 | Arithmetic::I32 | Arithmetic::I64 => return None,
     })
 }
 

@@ -7,6 +7,7 @@ use smallvec::smallvec;
 use super::products::{Waves, ends_and_middle, mirrored, transformed};
 use super::{Planned, check_dtype, dims_of, fft_half, lines, with_size, without_pairs};
 use crate::cpu::fourier::{Transform, Wave};
+use crate::dtype::Arithmetic;
 use crate::functional::{mul, num};
 use crate::meaning::{Array, Meaning, MeaningCx, by_index};
 use crate::op::{
@@ -14,7 +15,7 @@ use crate::op::{
     Ready, Saves, Surface,
 };
 use crate::shape::resolve_dim;
-use crate::{Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one};
+use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply_one};
 
 /// The row of `fft_whole`.
 pub static OP: OpDef = OpDef {
@@ -57,9 +58,10 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn prepare(case: &Case<'_>) -> Option<Arc<dyn Ready>> {
-    Some(match case.inputs[0].dtype() {
-        DType::F32 => Arc::new(planned::<f32>(&case.seen())?),
-        _ => Arc::new(planned::<f64>(&case.seen())?),
+    Some(match case.inputs[0].dtype().arithmetic() {
+        Arithmetic::F32 => Arc::new(planned::<f32>(&case.seen())?),
+        Arithmetic::F64 => Arc::new(planned::<f64>(&case.seen())?),
+        Arithmetic::U8 | Arithmetic::I32 | Arithmetic::I64 => return None,
     })
 }
 

@@ -11,7 +11,7 @@ use crate::cpu::number::Num;
 use crate::cpu::pool;
 use crate::op::{ComposedCx, InferCx, KernelCx, Ready};
 use crate::shape::resolve_dim;
-use crate::{DType, Error, OpDef, Result, Shape};
+use crate::{Error, OpDef, Result, Shape};
 
 pub mod _fft_c2c;
 pub mod _fft_c2r;
@@ -31,12 +31,11 @@ pub(super) static ON_COMPLEX: &[&OpDef] = &[&_fft_c2c::OP, &_fft_c2r::OP, &_fft_
 
 /// Refuses what is no float32 or float64.
 fn check_dtype(cx: &InferCx<'_>) -> Result<()> {
-    match cx.dtype(0) {
-        DType::F32 | DType::F64 => Ok(()),
-        dtype => {
-            Err(Error::DType { op: cx.op.name, dtype, allowed: "float32, float64 or complex" })
-        }
+    if !cx.dtype(0).is_full_float() {
+        let (op, dtype) = (cx.op.name, cx.dtype(0));
+        return Err(Error::DType { op, dtype, allowed: "float32, float64 or complex" });
     }
+    Ok(())
 }
 
 /// The sizes without those of the pairs.

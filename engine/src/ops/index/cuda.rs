@@ -229,8 +229,7 @@ fn combining(
     how: &'static str,
 ) -> [(&'static str, Cow<'static, str>); 5] {
     let is_sum = how == "ng_sum_of";
-    // The chip adds these itself.
-    let native = is_sum && matches!(dtype, DType::F32 | DType::F64 | DType::I32);
+    let native = is_sum && is_added_by_chip(dtype);
     [
         ("T", Cow::Borrowed(type_of(dtype))),
         ("I", type_of(index).into()),
@@ -238,6 +237,15 @@ fn combining(
         ("COMBINE", if is_sum { "ng_sum_of" } else { how }.into()),
         ("NATIVE", if native { "1" } else { "0" }.into()),
     ]
+}
+
+/// Whether the chip adds to such elements in memory itself.
+fn is_added_by_chip(dtype: DType) -> bool {
+    match dtype {
+        DType::F32 | DType::F64 | DType::I32 => true,
+        DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 | DType::I64 => false,
+        DType::F16 | DType::BF16 | DType::C64 | DType::C128 => false,
+    }
 }
 
 /// Row numbers that index tensors from operand `first` on name in the leading dimensions of operand 0: (numbers, positions, elements of

@@ -54,7 +54,7 @@ impl Sizes {
     /// Of operand `idx`, whose elements are float32 or float64.
     fn of(cx: &InferCx<'_>, idx: usize) -> Result<Self> {
         let (shape, dtype) = (cx.shape(idx), cx.dtype(idx));
-        if !matches!(dtype, DType::F32 | DType::F64) {
+        if !dtype.is_full_float() {
             return Err(Error::DType { op: cx.op.name, dtype, allowed: "float32 or float64" });
         }
         let [lead @ .., rows, columns] = &shape[..] else {

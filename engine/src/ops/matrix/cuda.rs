@@ -78,19 +78,18 @@ pub(crate) fn element(dtype: DType) -> Option<Element> {
         DType::BF16 => Some(Element::BF16),
         DType::F32 => Some(Element::F32),
         DType::F64 => Some(Element::F64),
-        _ => None,
+        DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 => None,
+        DType::I32 | DType::I64 | DType::C64 | DType::C128 => None,
     }
 }
 
 /// Elements of the operands and of the result, where the vendor's library multiplies such.
 fn elements(request: &Request) -> Option<(Element, Element)> {
-    match (request.dtype, request.out_dtype) {
-        (DType::I8, DType::I32) => {
-            let [_, n, k] = request.sizes;
-            (n % 4 == 0 && k % 4 == 0).then_some((Element::I8, Element::I32))
-        }
-        (dtype, out_dtype) => Some((element(dtype)?, element(out_dtype)?)),
+    if request.dtype == DType::I8 && request.out_dtype == DType::I32 {
+        let [_, n, k] = request.sizes;
+        return (n % 4 == 0 && k % 4 == 0).then_some((Element::I8, Element::I32));
     }
+    Some((element(request.dtype)?, element(request.out_dtype)?))
 }
 
 /// The product by the vendor's library; false where it does not take it.

@@ -12,10 +12,7 @@ pub(super) fn matmul(cx: &mut NodeCx<'_>) -> Result<()> {
 /// A product in the dtype of operand 0; narrow whole numbers are multiplied as wider ones.
 fn product(cx: &mut NodeCx<'_>, a: &str, b: &str) -> Wire {
     let dtype = cx.dtype(0);
-    let work = match dtype {
-        DType::U8 | DType::I8 | DType::I16 | DType::U16 => DType::I32,
-        dtype => dtype,
-    };
+    let work = dtype.at_least_i32();
     let (a, b) = (cx.cast(a, dtype, work), cx.cast(b, dtype, work));
     let wire = cx.node("MatMul", &[&a, &b], Vec::new());
     cx.cast(&wire, work, dtype)

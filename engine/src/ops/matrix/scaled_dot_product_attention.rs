@@ -121,14 +121,15 @@ fn mask_of(
     heads: &Heads,
 ) -> Result<Tensor> {
     let dtype = q.dtype();
-    let mask = match mask.dtype() {
-        DType::Bool => {
+    let own = mask.dtype();
+    let mask = match (own.is_bool(), own == dtype || own == DType::F32) {
+        (true, _) => {
             let [open, shut] =
                 [0.0, f64::NEG_INFINITY].map(|it| full(&Shape::default(), it, dtype));
             select_where(mask, &open?, &shut?)?
         }
-        own if own == dtype || own == DType::F32 => to(mask, dtype)?,
-        own => {
+        (false, true) => to(mask, dtype)?,
+        (false, false) => {
             let allowed = "a mask of bools, of float32, or of the dtype of the query";
             return Err(Error::DType { op: cx.op.name, dtype: own, allowed });
         }

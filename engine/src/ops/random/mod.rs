@@ -6,12 +6,12 @@ use smallvec::smallvec;
 use crate::OpDef;
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
+use crate::dtype::Format;
 use crate::functional::{mul, num, view_as_complex};
 use crate::op::{ComposedCx, InferCx, KernelCx};
 use crate::ops::shape::size_list;
 use crate::{
     Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, apply, apply_one, with_dtype,
-    with_float,
 };
 
 pub mod bernoulli;
@@ -83,18 +83,16 @@ fn dtype_of_attr(attrs: &Attrs, idx: usize, default: DType) -> DType {
 /// Output 0 filled with uniform numbers from `[low, high)`.
 pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Result<()> {
     let (stream, output) = (cx.stream, &mut cx.outputs[0]);
-    match output.dtype() {
-        DType::F16 => {
-            stream.draw(|it| it.fill_uniform_halves::<f16>(output.as_mut_slice(), low, high))
-        }
-        DType::BF16 => {
-            stream.draw(|it| it.fill_uniform_halves::<bf16>(output.as_mut_slice(), low, high))
-        }
-        dtype => with_float!(cx.op.name, dtype, T => {
-            stream.draw(|it| it.fill_uniform(output.as_mut_slice::<T>(), low, high));
-            Ok(())
-        })?,
-    }
+    let (op, dtype) = (cx.op.name, output.dtype());
+    let Some(format) = dtype.format() else {
+        return Err(Error::DType { op, dtype, allowed: "floats" });
+    };
+    stream.draw(|it| match format {
+        Format::F16 => it.fill_uniform_halves::<f16>(output.as_mut_slice(), low, high),
+        Format::BF16 => it.fill_uniform_halves::<bf16>(output.as_mut_slice(), low, high),
+        Format::F32 => it.fill_uniform(output.as_mut_slice::<f32>(), low, high),
+        Format::F64 => it.fill_uniform(output.as_mut_slice::<f64>(), low, high),
+    });
     Ok(())
 }
 
@@ -116,18 +114,16 @@ fn store<T>(out: &mut [T], values: &[i64], convert: impl Fn(i64) -> T) {
 /// Output 0 filled with normal numbers.
 pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Result<()> {
     let (stream, output) = (cx.stream, &mut cx.outputs[0]);
-    match output.dtype() {
-        DType::F16 => {
-            stream.draw(|it| it.fill_normal_halves::<f16>(output.as_mut_slice(), mean, std))
-        }
-        DType::BF16 => {
-            stream.draw(|it| it.fill_normal_halves::<bf16>(output.as_mut_slice(), mean, std))
-        }
-        dtype => with_float!(cx.op.name, dtype, T => {
-            stream.draw(|it| it.fill_normal(output.as_mut_slice::<T>(), mean, std));
-            Ok(())
-        })?,
-    }
+    let (op, dtype) = (cx.op.name, output.dtype());
+    let Some(format) = dtype.format() else {
+        return Err(Error::DType { op, dtype, allowed: "floats" });
+    };
+    stream.draw(|it| match format {
+        Format::F16 => it.fill_normal_halves::<f16>(output.as_mut_slice(), mean, std),
+        Format::BF16 => it.fill_normal_halves::<bf16>(output.as_mut_slice(), mean, std),
+        Format::F32 => it.fill_normal(output.as_mut_slice::<f32>(), mean, std),
+        Format::F64 => it.fill_normal(output.as_mut_slice::<f64>(), mean, std),
+    });
     Ok(())
 }
 

@@ -8,6 +8,7 @@ use super::dims_attr;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::{Dims, Parameters};
 use crate::cuda::source::{computed, type_of};
+use crate::dtype::Arithmetic;
 use crate::op::CudaCx;
 use crate::shape::resolve_dim;
 use crate::{DType, Layout, Result};
@@ -225,10 +226,10 @@ type Names = [(&'static str, Cow<'static, str>); 10];
 
 /// The type in which sums of a dtype are added up.
 pub(crate) fn accumulated(to: DType) -> &'static str {
-    match to {
-        DType::F64 => "double",
-        DType::F16 | DType::BF16 | DType::F32 => "float",
-        _ => "ng_i64",
+    match to.arithmetic() {
+        Arithmetic::F64 => "double",
+        Arithmetic::F32 => "float",
+        Arithmetic::U8 | Arithmetic::I32 | Arithmetic::I64 => "ng_i64",
     }
 }
 

@@ -177,11 +177,10 @@ pub(crate) fn held(cx: &InferCx<'_>) -> Option<DType> {
 /// The prologue of sums and products: what [`accumulate`] converts first comes converted.
 pub(crate) fn accumulated(cx: &InferCx<'_>) -> Option<DType> {
     let (from, to) = (cx.dtype(0).computed(), accumulated_dtype(cx, 2).computed());
-    Some(match (from.is_float(), to) {
-        (_, to) if to.is_float() => to,
-        (false, DType::I64) => from,
-        _ => DType::I64,
-    })
+    if to.is_float() {
+        return Some(to);
+    }
+    Some(if from.is_float() || to != DType::I64 { DType::I64 } else { from })
 }
 
 /// Folds input 0 along the dimensions of attribute `idx` into output 0.
@@ -234,18 +233,23 @@ pub(crate) fn infer_accumulated(cx: &InferCx<'_>) -> Result<Metas> {
 
 /// Sums or multiplies input 0 along the dimensions of attribute 0, in the dtype of the output.
 pub(crate) fn accumulate(cx: &mut KernelCx<'_, '_>, fold: impl Accumulate) -> Result<()> {
-    use Arithmetic::{F32, F64, I32, I64, U8};
     let (from, to) = (cx.inputs[0].dtype(), cx.outputs[0].dtype());
     // Floats that end as integers are converted first, as is everything that ends as a float.
-    match (from.arithmetic(), to.arithmetic()) {
-        (_, F32) => fold_into::<f32, _, f32>(cx, 0, fold, |x| x as f32),
-        (_, F64) => fold_into::<f64, _, f64>(cx, 0, fold, |x| x),
-        (U8, I64) => fold_into::<u8, _, i64>(cx, 0, fold, |x| x),
-        (I32, I64) => fold_into::<i32, _, i64>(cx, 0, fold, |x| x),
-        (_, I64) => fold_into::<i64, _, i64>(cx, 0, fold, |x| x),
-        (_, I32) => fold_into::<i64, _, i32>(cx, 0, fold, |x| x as i32),
-        (_, U8) if to == DType::Bool => fold_into::<i64, _, u8>(cx, 0, fold, |x| u8::from(x != 0)),
-        (_, U8) => fold_into::<i64, _, u8>(cx, 0, fold, |x| x as u8),
+    match to.arithmetic() {
+        Arithmetic::F32 => fold_into::<f32, _, f32>(cx, 0, fold, |x| x as f32),
+        Arithmetic::F64 => fold_into::<f64, _, f64>(cx, 0, fold, |x| x),
+        Arithmetic::I64 => match from.arithmetic() {
+            Arithmetic::U8 => fold_into::<u8, _, i64>(cx, 0, fold, |x| x),
+            Arithmetic::I32 => fold_into::<i32, _, i64>(cx, 0, fold, |x| x),
+            Arithmetic::I64 | Arithmetic::F32 | Arithmetic::F64 => {
+                fold_into::<i64, _, i64>(cx, 0, fold, |x| x)
+            }
+        },
+        Arithmetic::I32 => fold_into::<i64, _, i32>(cx, 0, fold, |x| x as i32),
+        Arithmetic::U8 if to.is_bool() => {
+            fold_into::<i64, _, u8>(cx, 0, fold, |x| u8::from(x != 0))
+        }
+        Arithmetic::U8 => fold_into::<i64, _, u8>(cx, 0, fold, |x| x as u8),
     }
 }
 
@@ -280,12 +284,12 @@ fn count_as<T: Num>(
 ) {
     let Rows { data, n, inner } = rows::<T>(&cx.operand().as_bits(), dims);
     let part = cx.part;
-    match cx.outputs[0].dtype() {
-        DType::Bool | DType::U8 => {
+    match cx.outputs[0].dtype().is_mask() {
+        true => {
             let out = cx.outputs[0].as_mut_slice::<u8>();
             reduce::fold(fold, &data, (n, inner), out, |x| finish(x) as u8, part);
         }
-        _ => {
+        false => {
             let out = cx.outputs[0].as_mut_slice::<i64>();
             reduce::fold(fold, &data, (n, inner), out, finish, part);
         }

@@ -24,14 +24,6 @@ fn fold(cx: &mut NodeCx<'_>, op_type: &str, compute: DType, keep: bool) -> Resul
     Ok(())
 }
 
-/// The dtype in which elements of this one are compared.
-fn compared(dtype: DType) -> DType {
-    match dtype {
-        DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 => DType::I32,
-        dtype => dtype,
-    }
-}
-
 pub(super) fn sum(cx: &mut NodeCx<'_>) -> Result<()> {
     fold(cx, "ReduceSum", cx.output(0).dtype, cx.flag(1))
 }
@@ -45,11 +37,11 @@ pub(super) fn prod(cx: &mut NodeCx<'_>) -> Result<()> {
 }
 
 pub(super) fn amax(cx: &mut NodeCx<'_>) -> Result<()> {
-    fold(cx, "ReduceMax", compared(cx.dtype(0)), cx.flag(1))
+    fold(cx, "ReduceMax", cx.dtype(0).at_least_i32(), cx.flag(1))
 }
 
 pub(super) fn amin(cx: &mut NodeCx<'_>) -> Result<()> {
-    fold(cx, "ReduceMin", compared(cx.dtype(0)), cx.flag(1))
+    fold(cx, "ReduceMin", cx.dtype(0).at_least_i32(), cx.flag(1))
 }
 
 pub(super) fn logsumexp(cx: &mut NodeCx<'_>) -> Result<()> {
@@ -85,7 +77,7 @@ pub(super) fn count_nonzero(cx: &mut NodeCx<'_>) -> Result<()> {
 
 /// Where the largest or smallest element is: along a dimension, or among all of them.
 fn place(cx: &mut NodeCx<'_>, op_type: &str, keep: bool) -> Result<Wire> {
-    let x = cx.input_as(0, compared(cx.dtype(0)));
+    let x = cx.input_as(0, cx.dtype(0).at_least_i32());
     if cx.ints(0).is_none() || cx.rank(0) == 0 {
         let flat = cx.reshape(&x, &[-1])?;
         let attrs = vec![attr::int("axis", 0), attr::int("keepdims", 0)];
@@ -111,7 +103,7 @@ pub(super) fn argmin(cx: &mut NodeCx<'_>) -> Result<()> {
 
 /// The largest or smallest elements, and where they are along a dimension.
 fn extremes(cx: &mut NodeCx<'_>, op_type: &str, place_type: &str) -> Result<()> {
-    fold(cx, op_type, compared(cx.dtype(0)), cx.flag(1))?;
+    fold(cx, op_type, cx.dtype(0).at_least_i32(), cx.flag(1))?;
     if cx.is_used(1) {
         let wire = place(cx, place_type, cx.flag(1))?;
         cx.give(wire)?;

@@ -71,10 +71,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     }
     let values = cx.inputs[0].to_f64_vec()?;
     let len = values.iter().fold(-1.0, |a: f64, &b| a.max(b)) as i64 + 1;
-    let weighed = |it: &Tensor| match it.dtype() {
-        DType::F32 => DType::F32,
-        _ => DType::F64,
-    };
+    let weighed = |it: &Tensor| if it.dtype() == DType::F32 { DType::F32 } else { DType::F64 };
     let dtype = cx.inputs.get(1).map_or(DType::I64, weighed);
     Ok(smallvec![Meta::new(Shape::from([len.max(cx.int(0)) as usize]), dtype)])
 }

@@ -1,15 +1,12 @@
 //! How sorting is written in ONNX.
 
+use crate::Result;
 use crate::op::{NodeCx, attr};
-use crate::{DType, Result};
 
 /// The first `k` in order, and where they were.
 fn in_order(cx: &mut NodeCx<'_>, k: i64, dim: i64, largest: bool, sorted: bool) -> Result<()> {
     let dtype = cx.dtype(0);
-    let work = match dtype {
-        DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 => DType::I32,
-        dtype => dtype,
-    };
+    let work = dtype.at_least_i32();
     let mut x = cx.input_as(0, work);
     let is_scalar = cx.rank(0) == 0;
     if is_scalar && k == 0 {

@@ -3,6 +3,7 @@
 use smallvec::smallvec;
 
 use crate::apply::complex::Pair;
+use crate::dtype::Kind;
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, OpDef, Param, ParamKind, Surface};
 use crate::rules;
@@ -50,9 +51,9 @@ fn converted(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let input = cx.input(0)?;
     let dtype = target(std::slice::from_ref(input), cx.attrs);
     let pair = Pair::of(input)?;
-    Ok(smallvec![match dtype {
-        DType::Bool => functional::ne(input, &functional::num(0.0))?,
-        _ if dtype.is_complex() => pair.joined(dtype.part(), input.shape())?,
-        _ => functional::to(&pair.real, dtype)?,
+    Ok(smallvec![match dtype.kind() {
+        Kind::Bool => functional::ne(input, &functional::num(0.0))?,
+        Kind::Complex => pair.joined(dtype.part(), input.shape())?,
+        Kind::Int | Kind::Float => functional::to(&pair.real, dtype)?,
     }])
 }

@@ -178,10 +178,8 @@ fn as_bytes(state: &State) -> Res {
 
 fn from_bytes(value: &Value) -> Result<State, Raised> {
     let tensor = convert::variable(value)?.get();
-    let bytes = match tensor.dtype() {
-        engine::DType::U8 => tensor.to_vec::<u8>()?,
-        _ => Vec::new(),
-    };
+    let are_bytes = tensor.dtype() == engine::DType::U8;
+    let bytes = if are_bytes { tensor.to_vec::<u8>()? } else { Vec::new() };
     State::from_bytes(&bytes).ok_or_else(|| {
         runtime_error("the state of a generator is what get_state() or torch.get_rng_state() gave")
     })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use engine::{Meta, Shape};
+use engine::{DType, Meta, Shape};
 use serde_json::{Value, json};
 
 use super::*;

@@ -88,13 +88,11 @@ fn dequantize(cx: &Cx<'_>) -> Result<Tensor> {
             let (a, b) = (x.dtype().short(), zero.dtype().short());
             return Err(cx.bad(format!("its input is {a}, its zero point {b}")));
         }
-        wide = match x.dtype() {
-            DType::I32 => {
-                let whole = sub(&to(x, DType::I64)?, &to(&beside(cx, zero, x)?, DType::I64)?)?;
-                to(&whole, DType::F32)?
-            }
-            _ => sub(&wide, &to(&beside(cx, zero, x)?, DType::F32)?)?,
-        };
+        // Differences of whole numbers that float32 may not hold are taken before they become floats.
+        let exact = x.dtype().is_int() && x.dtype().size() >= DType::F32.size();
+        let between = if exact { DType::I64 } else { DType::F32 };
+        wide = sub(&to(x, between)?, &to(&beside(cx, zero, x)?, between)?)?;
+        wide = to(&wide, DType::F32)?;
     }
     let dtype = match cx.int("output_dtype", 0) {
         0 => scale.dtype(),

@@ -164,12 +164,7 @@ fn resized(
     outside: f64,
 ) -> Result<Tensor> {
     let dtype = x.dtype();
-    let computes = match dtype {
-        _ if how.mode == Mode::Nearest => dtype,
-        it if it.is_half() => DType::F32,
-        it if it.is_float() => it,
-        _ => DType::F64,
-    };
+    let computes = if how.mode == Mode::Nearest { dtype } else { dtype.floats().computed() };
     let mut y = to(x, computes)?;
     for (&axis, side) in axes.iter().zip(sides) {
         if side.scale == 1.0 && side.new_size == side.size && side.roi == [0.0, 1.0] {
