@@ -125,9 +125,14 @@ impl Node {
         }
     }
 
-    /// Whether it draws random numbers, and so must run even when nobody uses it.
+    /// Whether it draws random numbers.
     pub fn draws(&self) -> bool {
         matches!(&self.kind, Kind::Op { op, attrs, .. } if !op.is_pure(attrs))
+    }
+
+    /// Whether it must run even when nobody uses it: it draws, or is there for what it refuses.
+    pub fn acts(&self) -> bool {
+        self.draws() || self.op().is_some_and(OpDef::only_checks)
     }
 }
 
@@ -314,7 +319,7 @@ impl Graph {
             needed[result.node as usize] = true;
         }
         for id in (0..self.nodes.len()).rev() {
-            if needed[id] || self.nodes[id].draws() {
+            if needed[id] || self.nodes[id].acts() {
                 needed[id] = true;
                 for input in self.nodes[id].inputs() {
                     needed[input.node as usize] = true;

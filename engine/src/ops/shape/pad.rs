@@ -38,6 +38,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         autocast: Autocast::Float32Where(is_lifted),
+        refuses: Some(refuse_edge),
         shapes: "the last dimension grows by the first two numbers, the one before by the next two, and so on",
         ..Surface::PLAIN
     },
@@ -173,11 +174,23 @@ fn mode(op: &'static str, attrs: &Attrs) -> Result<Mode> {
         Some(Attr::Str("reflect")) => Ok(Mode::Reflect),
         Some(Attr::Str("replicate" | "edge")) => Ok(Mode::Replicate),
         Some(Attr::Str("circular")) => Ok(Mode::Circular),
-        _ => Err(Error::Attr {
-            op,
-            name: "mode",
-            problem: "must be constant, reflect, replicate or circular".into(),
-        }),
+        Some(Attr::Str(other)) => Err(unrecognised(other)),
+        _ => Err(unrecognised("")),
+    }
+}
+
+fn unrecognised(mode: &str) -> Error {
+    let text = format!(
+        "Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular"
+    );
+    Error::Told { error: "NotImplementedError", text }
+}
+
+/// Programs that are written know no `edge`, files do.
+fn refuse_edge(cx: &InferCx<'_>) -> Result<()> {
+    match cx.attrs.get(1) {
+        Some(Attr::Str("edge")) => Err(unrecognised("edge")),
+        _ => Ok(()),
     }
 }
 
