@@ -97,3 +97,6 @@ graded("weighed", lambda w, s: F.embedding_bag(bag, w, torch.tensor([0, 2, 2]), 
 graded("by frequency", lambda w: F.embedding_bag(bag, w, torch.tensor([0, 2]), mode="sum", scale_grad_by_freq=True), table)
 refused("an offset beyond", lambda: F.embedding_bag(bag, table, torch.tensor([0, 6])))
 refused("a first offset", lambda: F.embedding_bag(bag, table, torch.tensor([1, 2])))
+
+for function in (torch.tril_indices, torch.triu_indices):
+    show("triangles", [function(rows, columns, offset) for rows, columns, offset in [(3, 3, 0), (3, 3, 1), (2, 4, -1), (4, 2, 1), (0, 3, 0), (3, 0, 0), (3, 3, -5), (3, 3, 5), (5, 2, -2)]])
