@@ -99,6 +99,7 @@ fn traces_of_made_up_programs_are_as_eager() {
 /// Functions of the language refuse elements in every mode, in the same words.
 #[test]
 fn what_is_refused_is_refused_in_every_mode() {
+    let _guard = Guard::of("");
     let record = Rc::new(Record::default());
     let mut session = Session::new(Box::new(Recording { record: record.clone() }));
     let error = session.run_cell(REFUSALS, &Options::default()).error;
