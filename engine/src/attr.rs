@@ -194,7 +194,9 @@ impl fmt::Display for AttrText<'_> {
             }
             Attr::Ints(it) => write!(f, "{:?}", it.as_slice()),
             Attr::DType(it) => f.write_str(it.short()),
-            Attr::Str(it) => write!(f, "'{it}'"),
+            Attr::Str(it) => {
+                write!(f, "'{}'", it.replace('\\', "\\\\").replace('\'', "\\'"))
+            }
             Attr::Region(it) => f.write_str(it.text().trim_end()),
         }
     }

@@ -31,6 +31,8 @@ pub enum Error {
     TableRow { row: i64, n_rows: usize },
     /// An element that the op does not take; `rule` states what holds for all of `name`.
     Elements { op: &'static str, name: &'static str, rule: &'static str },
+    /// What a program refuses in elements, in its own words: the name of the class of its error, and the text.
+    Told { error: &'static str, text: String },
     /// An attribute with a value that makes no sense for the op.
     Attr { op: &'static str, name: &'static str, problem: String },
     /// A number that elements of the dtype cannot be.
@@ -159,6 +161,7 @@ impl fmt::Display for Error {
                 n_rows.saturating_sub(1)
             ),
             Self::Elements { name, rule, .. } => write!(f, "all elements of {name} should {rule}"),
+            Self::Told { text, .. } => f.write_str(text),
             Self::Attr { op, name, problem } => write!(f, "{op}: `{name}` {problem}"),
             Self::Range { op, name, number, dtype } => {
                 let to = match number {

@@ -78,6 +78,18 @@ exceptions! {
     FUTURE_WARNING: WARNING = "FutureWarning", "Something will change.";
 }
 
+/// What linear algebra raises, which programs know as `torch.linalg.LinAlgError`.
+pub static LINALG_ERROR: NativeType = NativeType {
+    base: Some(&RUNTIME_ERROR),
+    ..NativeType::plain("_LinAlgError", "A matrix is singular, or not positive-definite.")
+};
+
+/// The class of errors of this name, `RuntimeError` where there is none.
+pub fn class_named(name: &str) -> &'static NativeType {
+    let all = EXCEPTIONS.iter().copied().chain([&LINALG_ERROR]);
+    all.into_iter().find(|it| it.name == name).unwrap_or(&RUNTIME_ERROR)
+}
+
 /// `StopIteration`: an iterator has no more items.
 pub static STOP_ITERATION: NativeType = NativeType {
     base: Some(&EXCEPTION),

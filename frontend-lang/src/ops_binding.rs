@@ -466,11 +466,18 @@ impl Binding {
     }
 
     fn tensor(&self, param: &Param, value: &Value) -> Result<Tensor, Raised> {
-        convert::operand(value).ok_or_else(|| {
+        // Where it is the only one, a number is none.
+        let takes_numbers = self.op.n_tensors() != 1;
+        let found = convert::operand(value);
+        let is_taken =
+            |it: &Tensor| takes_numbers || value.as_tensor().is_some() || it.as_number().is_none();
+        found.filter(is_taken).ok_or_else(|| {
+            let at = self.op.params.iter().position(|it| it.name == param.name).unwrap_or(0);
             type_error(format!(
-                "{}: '{}' must be a tensor, not {}; wrap the data in tensor(...)",
+                "{}(): argument '{}' (position {}) must be Tensor, not {}; wrap the data in tensor(...)",
                 self.op.name,
                 param.name,
+                at + 1,
                 type_name(value)
             ))
         })

@@ -764,6 +764,9 @@ for dim, n, terms in [(0, 3, 2), (1, 5, 2), (2, 6, 2), (-1, 4, 3), (1, 2, 5), (0
     case("_mix_slices", mixed(dim), [X, index, rand(n, terms)], [dim])
 case("_mix_slices", mixed(0), [V.float(), torch.tensor([[4, 0], [1, 1]], dtype=torch.int32), torch.tensor([[0.25, 0.75], [1.0, 2.0]])], [0])
 
+# What refuses gives 0 where nothing is wrong.
+for wrong, told in [([0, 0, 0], [5, 6, 7]), ([False, False], [True, False]), ([], [])]:
+    case("refuse_where", lambda *_: torch.zeros((), dtype=torch.int64), [torch.tensor(wrong, dtype=None if wrong else torch.int64), torch.tensor(told, dtype=None if wrong else torch.int64)], ["_LinAlgError", "{place}it's {told}"])
 
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

@@ -16,6 +16,7 @@ use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
 const SETUP: &str = include_str!("../trace_programs/setup.ng");
 const BODY: &str = include_str!("../trace_programs/body.txt");
 const RESULTS: &str = include_str!("../trace_programs/results.txt");
+const REFUSALS: &str = include_str!("../trace_programs/refusals.ng");
 const CHANGES: &str = include_str!("../trace_programs/changes.txt");
 
 const TENSORS: &str = "
@@ -93,6 +94,20 @@ fn run(session: &mut Session, record: &Record, code: &str) -> (String, [usize; 2
 #[test]
 fn traces_of_made_up_programs_are_as_eager() {
     println!("{}", made_up_programs(number("TRACE_PROGRAMS", 100), ""));
+}
+
+/// Functions of the language refuse elements in every mode, in the same words.
+#[test]
+fn what_is_refused_is_refused_in_every_mode() {
+    let _guard = Guard::of("");
+    let record = Rc::new(Record::default());
+    let mut session = Session::new(Box::new(Recording { record: record.clone() }));
+    let error = session.run_cell(REFUSALS, &Options::default()).error;
+    assert!(error.is_none(), "{}", error.map_or_else(String::new, |it| it.plain));
+    let refused =
+        "['ValueError: Expected parameter scale', 'ValueError: Expected parameter scale']\n";
+    let wanted = format!("48 functions, 0 problems\n{}{}", "True\n".repeat(4), refused.repeat(3));
+    assert_eq!(record.stdout.take(), wanted);
 }
 
 #[test]

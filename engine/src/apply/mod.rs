@@ -107,6 +107,9 @@ pub fn apply_optional(
         if given.is_empty() && op.params.iter().any(|it| it.kind == ParamKind::Tensors) {
             return Err(Error::NoTensors { op: op.name });
         }
+        if given.len() == inputs.len() && complex::is_composed(op, &given, attrs) {
+            return apply(op, &given, attrs);
+        }
         rules::check_dtypes(op.name, &op.dtypes, &given)?;
         let device = place::device_of_given(op, inputs, &given)?;
         return composed(body, &ComposedCx { op, inputs, attrs }, device);

@@ -125,9 +125,14 @@ impl Node {
         }
     }
 
-    /// Whether it draws random numbers, and so must run even when nobody uses it.
+    /// Whether it draws random numbers.
     pub fn draws(&self) -> bool {
         matches!(&self.kind, Kind::Op { op, attrs, .. } if !op.is_pure(attrs))
+    }
+
+    /// Whether it must run even when nobody uses it: it draws, or is there for what it refuses.
+    pub fn acts(&self) -> bool {
+        self.draws() || self.op().is_some_and(OpDef::only_checks)
     }
 }
 
@@ -309,12 +314,22 @@ impl Graph {
 
     /// Which nodes the results and effects need.
     pub fn needed(&self) -> Vec<bool> {
+        self.needed_beside(Node::acts)
+    }
+
+    /// Which nodes the results need, and draws: not what is only there for what it refuses.
+    pub(crate) fn needed_for_values(&self) -> Vec<bool> {
+        self.needed_beside(Node::draws)
+    }
+
+    /// Which nodes the results need, and those that must run.
+    fn needed_beside(&self, must_run: fn(&Node) -> bool) -> Vec<bool> {
         let mut needed = vec![false; self.nodes.len()];
         for result in self.results() {
             needed[result.node as usize] = true;
         }
         for id in (0..self.nodes.len()).rev() {
-            if needed[id] || self.nodes[id].draws() {
+            if needed[id] || must_run(&self.nodes[id]) {
                 needed[id] = true;
                 for input in self.nodes[id].inputs() {
                     needed[input.node as usize] = true;

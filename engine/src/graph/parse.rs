@@ -289,6 +289,25 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
+    /// What stands before the next quote; a backslash makes one, or itself, part of it.
+    fn quoted(&mut self) -> Result<String> {
+        let (mut word, mut is_escaped) = (String::new(), false);
+        for (at, it) in self.text[self.at..].char_indices() {
+            match it {
+                '\'' if !is_escaped => {
+                    self.at += at + 1;
+                    return Ok(word);
+                }
+                '\\' if !is_escaped => is_escaped = true,
+                it => {
+                    word.push(it);
+                    is_escaped = false;
+                }
+            }
+        }
+        Err(self.error("a string does not end"))
+    }
+
     fn attr_value(&mut self) -> Result<Attr> {
         self.blanks();
         if self.peek("[") {
@@ -298,10 +317,7 @@ impl<'a> Parser<'a> {
             return Ok(Attr::Region(self.region()?));
         }
         if self.eat("'") {
-            let rest = &self.text[self.at..];
-            let end = rest.find('\'').ok_or_else(|| self.error("a string does not end"))?;
-            self.at += end + 1;
-            let word = intern(&rest[..end]);
+            let word = intern(&self.quoted()?);
             return Ok(Attr::Str(word.ok_or_else(|| self.error("unknown word"))?));
         }
         let rest = &self.text[self.at..];
@@ -457,18 +473,20 @@ fn takes(kind: ParamKind, value: &Attr) -> bool {
     }
 }
 
-/// The word as it stands in an op row, or kept for good; `None` for words that no row could mean.
+/// The word or sentence as it stands in an op row, or kept for good; `None` for what no row could mean.
 fn intern(word: &str) -> Option<&'static str> {
     use std::sync::PoisonError;
 
     use crate::sync::Mutex;
     static WORDS: Mutex<Vec<&'static str>> = Mutex::new(Vec::new());
     const MOST: usize = 256;
+    const LONGEST: usize = 400;
     let mut words = WORDS.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = words.iter().find(|it| **it == word) {
         return Some(known);
     }
-    if word.len() > 32 || words.len() >= MOST || !word.chars().all(|it| it.is_ascii_graphic()) {
+    let is_plain = |it: char| it.is_ascii_graphic() || it == ' ';
+    if word.len() > LONGEST || words.len() >= MOST || !word.chars().all(is_plain) {
         return None;
     }
     let kept: &'static str = Box::leak(word.to_owned().into_boxed_str());

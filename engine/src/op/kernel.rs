@@ -26,6 +26,8 @@ pub struct Kernel {
     /// relies on it. A trace asks before it promises a result, so that the error comes from the line that made the mistake, and
     /// nothing was changed after it.
     pub admits: Option<fn(&AdmitCx<'_>) -> Result<()>>,
+    /// Whether it is there for what it refuses alone, so that it runs where nobody uses what it gives, too.
+    pub only_checks: bool,
     /// Whether it takes elements of every dtype as they are, since it only moves them or fills with given bits. Others compute: for
     /// them, dtypes that are no [`crate::dtype::Arithmetic`] are converted before and after.
     pub moves: bool,
@@ -73,6 +75,7 @@ impl Kernel {
             reproducible: true,
             flops: |_| 0,
             admits: None,
+            only_checks: false,
             moves: false,
             narrow: false,
             updates: false,
@@ -153,6 +156,12 @@ impl Kernel {
     /// The same kernel with a check of its operands.
     pub const fn admitting(mut self, admits: fn(&AdmitCx<'_>) -> Result<()>) -> Self {
         self.admits = Some(admits);
+        self
+    }
+
+    /// The same kernel, which is there for its check alone.
+    pub const fn only_checking(mut self) -> Self {
+        self.only_checks = true;
         self
     }
 }

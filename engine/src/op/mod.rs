@@ -357,6 +357,11 @@ impl OpDef {
         self.pure && !attrs.iter().any(draws)
     }
 
+    /// Whether it is there for what it refuses alone.
+    pub fn only_checks(&self) -> bool {
+        matches!(self.body, Body::Kernels([kernel, ..]) if kernel.only_checks)
+    }
+
     /// What the gradient looks at.
     pub(crate) fn saves(&self) -> Saves {
         match self.grad {

@@ -103,6 +103,8 @@ pub enum Is {
     DType,
     Str,
     Tensor,
+    /// A tensor of another number of dimensions than one.
+    NoVector,
 }
 
 /// How much of the second operand counts: `add(x, y, alpha=2)`.

@@ -263,7 +263,9 @@ fn drawing() -> Vec<(&'static crate::OpDef, Vec<Tensor>, crate::Attrs)> {
     let bounds = [low, high];
     let given = |op: &crate::OpDef| -> (Vec<Tensor>, crate::Attrs) {
         match op.name {
-            "bernoulli" | "rand_like" | "randn_like" => (vec![weights.clone()], op.default_attrs()),
+            "_poisson" | "bernoulli" | "rand_like" | "randn_like" => {
+                (vec![weights.clone()], op.default_attrs())
+            }
             "dropout_mask" => (vec![weights.clone()], smallvec![Attr::Float(0.25)]),
             "multinomial" => (vec![weights.clone()], smallvec![Attr::Int(3), Attr::Bool(false)]),
             "rand" | "randn" => (vec![], smallvec![size.clone(), Attr::None]),

@@ -13,6 +13,7 @@ use crate::{Attrs, DType, Error, OpDef, Result, Shape, Tensor, apply_one, ops};
 /// The rows that refuse elements.
 const REFUSING: &[&str] = &[
     "_mix_slices",
+    "_poisson",
     "bernoulli",
     "binary_cross_entropy",
     "bincount",
@@ -29,6 +30,7 @@ const REFUSING: &[&str] = &[
     "one_hot",
     "pick_class",
     "probabilities",
+    "refuse_where",
     "scatter",
     "scatter_add",
     "scatter_reduce",
@@ -179,6 +181,9 @@ fn draws() -> Vec<Slip> {
         Slip { op, inputs: vec![Some(p.clone())], attrs, at: 0, by }
     };
     [
+        ("_poisson", -9.0),
+        ("_poisson", f32::NAN),
+        ("_poisson", f32::INFINITY),
         ("bernoulli", 1.0),
         ("bernoulli", f32::NAN),
         ("multinomial", -9.0),

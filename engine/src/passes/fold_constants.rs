@@ -21,8 +21,12 @@ const SMALL: usize = 4096;
 
 fn run_now(graph: &Graph, node: NodeId) -> Option<Replacement> {
     let Kind::Op { op, attrs, inputs } = &graph.node(node).kind else { return None };
-    // A loop may take long, or not end.
-    if !op.is_pure(attrs) || inputs.is_empty() || matches!(op.body, Body::Control(_)) {
+    // A loop may take long, or not end; what only checks stays, as it is there for no value.
+    if op.only_checks()
+        || !op.is_pure(attrs)
+        || inputs.is_empty()
+        || matches!(op.body, Body::Control(_))
+    {
         return None;
     }
     let inputs = inputs.iter().map(|&it| known(graph, it));

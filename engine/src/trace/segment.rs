@@ -417,6 +417,6 @@ impl<'a> Builder<'a> {
 }
 
 fn has_effects(tree: &Tree, start: StepId, end: StepId) -> bool {
-    let impure = |it: &Step| it.op.is_some_and(|op| !op.is_pure(&it.attrs));
-    tree.path(start, end).iter().any(|&id| impure(tree.step(id)))
+    let acts = |it: &Step| it.op.is_some_and(|op| !op.is_pure(&it.attrs) || op.only_checks());
+    tree.path(start, end).iter().any(|&id| acts(tree.step(id)))
 }

@@ -256,6 +256,10 @@ fn made_at_run_time(members: &mut Members, module: &str) {
         members.extend(engine::ops::all().filter(|it| !it.pure).map(|it| op(it.name, it)));
         return;
     }
+    if module == "torch._rows" {
+        members.extend(engine::ops::all().map(|it| op(it.name, it)));
+        return;
+    }
     if module == "torch._linalg" {
         members.extend(engine::ops::linalg::ALL.iter().map(|it| op(it.name, it)));
         return;

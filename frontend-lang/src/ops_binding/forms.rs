@@ -84,6 +84,7 @@ fn meets(argument: Option<&Value>, is: Is) -> bool {
         Is::DType => argument.is_some_and(dtype::is_one),
         Is::Str => matches!(argument, Some(Value::Str(_))),
         Is::Tensor => matches!(argument, Some(Value::Tensor(_))),
+        Is::NoVector => matches!(argument, Some(Value::Tensor(it)) if it.seen().rank() != 1),
     }
 }
 

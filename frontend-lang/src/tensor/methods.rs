@@ -76,7 +76,7 @@ static METHODS: &[NativeFn] = &[
         "Converts dtype or device.",
         to,
     ),
-    function("type", "self, dtype=None", "Converts the dtype.", to_dtype),
+    function("type", "self, dtype=None", "Converts the dtype.", to_type),
     function("astype", "self, dtype", "Converts the dtype.", to_dtype),
     function("float", "self", "As float32.", to_float),
     function("double", "self", "As float64.", to_double),
@@ -353,17 +353,27 @@ fn converted(cx: &mut Cx, args: &Args<'_>, target: Option<DType>) -> Res {
     }
 }
 
+/// `type(dtype)`, which takes no types of the language.
+fn to_type(cx: &mut Cx, args: Args<'_>) -> Res {
+    match args.opt(1) {
+        Some(Value::Class(it)) => Err(invalid_type(it.name.as_str())),
+        _ => to_dtype(cx, args),
+    }
+}
+
+fn invalid_type(name: &str) -> Raised {
+    value_error(format!(
+        "invalid type: '{name}'; write a dtype such as torch.float64, or 'torch.DoubleTensor'"
+    ))
+}
+
 /// `astype(dtype)` and `type(dtype)`; without a dtype, the name of the tensor's type.
 fn to_dtype(cx: &mut Cx, args: Args<'_>) -> Res {
     let Some(target) = args.opt(1) else {
         return Ok(Value::str(dtype::tensor_type(this(&args)?.get().dtype())));
     };
     let target = match (dtype::from_value(target), target.as_str()) {
-        (Err(_), Some(name)) => {
-            return Err(value_error(format!(
-                "invalid type: '{name}'; write a dtype such as torch.float64, or 'torch.DoubleTensor'"
-            )));
-        }
+        (Err(_), Some(name)) => return Err(invalid_type(name)),
         (found, _) => found?,
     };
     converted(cx, &args, Some(target))
@@ -565,7 +575,12 @@ fn copy_from(cx: &mut Cx, args: Args<'_>) -> Res {
         Some(source) => source,
         None => convert::from_data(cx, &args[1], None)?,
     };
-    let dtype = this(&args)?.seen().dtype();
-    lost_part::casting(cx, &source, dtype)?;
+    let target = this(&args)?.seen().meta();
+    if source.shape().broadcast(&target.shape).as_ref() != Some(&target.shape) {
+        let shapes = vec![target.shape, source.shape().clone()];
+        let rule = "what is copied must broadcast to where it goes".into();
+        return Err(engine::Error::Shapes { op: "copy_", shapes, rule }.into());
+    }
+    lost_part::casting(cx, &source, target.dtype)?;
     filled(&args[0], source)
 }

@@ -49,6 +49,7 @@ impl From<engine::Error> for Raised {
             | E::Attr { name: "p" | "reduction", .. }
             | E::Attr { op: INDEX, .. } => &VALUE_ERROR,
             E::Attr { .. } => &RUNTIME_ERROR,
+            E::Told { error, .. } => class_named(error),
             E::Arity { .. } => &TYPE_ERROR,
             E::TooLarge { .. } | E::OutOfMemory { .. } => &OUT_OF_MEMORY_ERROR,
             E::Trace { .. } | E::Abstract => &TRACE_ERROR,

@@ -15,6 +15,7 @@ use super::numbers::{Found, Parts, Tracking};
 use super::template::{Given, refused_here};
 use super::variant::{Before, Variant, Way};
 use super::world::World;
+use crate::error::TRACE_ERROR;
 use crate::native::*;
 use crate::value::Value;
 
@@ -304,9 +305,9 @@ enum Shown {
     Change,
 }
 
-/// What was refused in place of the error that the body has made of it, at the same line.
+/// What was refused in place of the error that the body has made of it, at the same line; an error of traces says more than that.
 fn instead(raised: Raised, refused: Option<Raised>) -> Raised {
-    let Some(mut refused) = refused else { return raised };
+    let Some(mut refused) = refused.filter(|_| !raised.is(&TRACE_ERROR)) else { return raised };
     refused.set_marks(raised.marks().to_vec());
     refused
 }

@@ -131,7 +131,7 @@ fn value_info(name: &str, meta: &Meta) -> ValueInfoProto {
 /// For each value the node that uses it first, and as which operand.
 fn first_users(graph: &Graph) -> FxHashMap<Value, (NodeId, usize)> {
     let mut users = FxHashMap::default();
-    let needed = graph.needed();
+    let needed = graph.needed_for_values();
     for (id, node) in graph.nodes().iter().enumerate().filter(|it| needed[it.0]) {
         for (at, &input) in node.inputs().iter().enumerate() {
             users.entry(input).or_insert((id as NodeId, at));
@@ -165,7 +165,7 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     fn nodes(&mut self) -> Result<()> {
-        let needed = self.graph.needed();
+        let needed = self.graph.needed_for_values();
         for (id, node) in self.graph.nodes().iter().enumerate().filter(|it| needed[it.0]) {
             let id = id as NodeId;
             match &node.kind {

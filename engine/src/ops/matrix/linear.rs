@@ -7,8 +7,8 @@ use crate::dtype::Number;
 use crate::functional::{matmul, matrix_transpose, reshape, sum};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, by_index, of_kind};
 use crate::op::{
-    Autocast, Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, Onnx, Param, ParamKind,
-    Saves, Surface,
+    Autocast, Body, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, Onnx, Param,
+    ParamKind, Saves, Surface, When,
 };
 use crate::{Meta, Metas, OpDef, Result, Shape, Tensor};
 
@@ -35,6 +35,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         autocast: Autocast::Half,
+        form: Some(Form::new("linear", When::Arg("bias", Is::NoVector))),
         shapes: "input [..., in], weight [out, in], bias [out] give [..., out]",
         complex: Some(super::linear_of_parts),
         ..Surface::PLAIN

@@ -89,6 +89,15 @@ pub(super) fn bernoulli(cx: &CudaCx<'_>) -> Result<()> {
     })
 }
 
+/// For each rate that operand 0 gives how many events happen.
+pub(super) fn poisson(cx: &CudaCx<'_>) -> Result<()> {
+    let rates = cx.plain(0)?;
+    let outside = |kind, _| super::_poisson::refusal(kind == 2);
+    floats(cx, "poisson", |it| {
+        Ok(it.addresses([rates.address()?, cx.output(0)?]).address(cx.faults(outside)?))
+    })
+}
+
 /// 0 with probability `p`, else `1 / (1 - p)`.
 pub(super) fn dropout_mask(cx: &CudaCx<'_>, p: f64) -> Result<()> {
     let scale = if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 };

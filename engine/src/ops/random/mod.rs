@@ -14,6 +14,7 @@ use crate::{
     Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, apply, apply_one, with_dtype,
 };
 
+pub mod _poisson;
 pub mod bernoulli;
 mod cuda;
 pub mod dropout_mask;
@@ -30,6 +31,7 @@ pub mod uniform;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_poisson::OP,
     &bernoulli::OP,
     &dropout_mask::OP,
     &multinomial::OP,
@@ -144,7 +146,8 @@ mod tests {
     #[test]
     fn kernels_draw_from_the_stream_that_they_are_given() {
         let p = || Tensor::from_vec(&[0.5_f32; 40], Shape::from([40])).unwrap();
-        let cases: [(&str, Vec<Tensor>, &[Attr]); 12] = [
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 13] = [
+            ("_poisson", vec![p()], &[]),
             ("dropout_mask", vec![p()], &[Attr::Float(0.5)]),
             ("rand_like", vec![p()], &[]),
             ("randint", vec![], &[Attr::Int(0), Attr::Int(9), Attr::ints(&[40])]),
@@ -191,7 +194,8 @@ mod tests {
     fn long_sequential_work_ends_when_the_user_interrupts() {
         let p = || Tensor::from_vec(&[0.5_f32; 12], Shape::from([12])).unwrap();
         let row = |name| -> &'static OpDef { ops::find(name).unwrap() };
-        let cases: [(&str, Vec<Tensor>, &[Attr]); 6] = [
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 7] = [
+            ("_poisson", vec![p()], &[]),
             ("randn", vec![], &[Attr::ints(&[99])]),
             ("rand", vec![], &[Attr::ints(&[9])]),
             ("randperm", vec![], &[Attr::Int(9)]),

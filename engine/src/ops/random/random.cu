@@ -149,3 +149,49 @@ extern "C" __global__ void keys(ng_i64 n, ng_start start, const T *weights, C *o
         }
     });
 }
+
+// Uniform numbers in double precision, as many as are wanted, in a stream that a draw begins.
+struct ng_more {
+    unsigned long long seed, stream, at;
+    __device__ double next() {
+        const ng_four bits = ng_philox(seed, stream, at++);
+        return ng_uniform(bits.x, bits.y);
+    }
+};
+
+// How many factors keep the product above exp(-rate) (Knuth, volume 2, 3.4.1).
+__device__ inline double ng_few(double rate, ng_more more) {
+    const double least = exp(-rate);
+    double product = more.next(), count = 0;
+    for (; product > least; count++) product *= more.next();
+    return count;
+}
+
+// Transformed rejection with squeeze (Hormann, 1993).
+__device__ inline double ng_many(double rate, ng_more more) {
+    const double b = 0.931 + 2.53 * sqrt(rate), a = -0.059 + 0.02483 * b;
+    const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), v_r = 0.9277 - 3.6224 / (b - 2);
+    for (;;) {
+        const double u = more.next() - 0.5, v = more.next(), us = 0.5 - fabs(u);
+        if (us <= 0) continue;
+        const double k = floor((2 * a / us + b) * u + rate + 0.43);
+        if (us >= 0.07 && v <= v_r) return k;
+        if (k < 0 || (us < 0.013 && v > us)) continue;
+        if (log(v) + log(inverse_alpha) - log(a / (us * us) + b) <= -rate + k * log(rate) - lgamma(k + 1)) return k;
+    }
+}
+
+// How many events happen where so many happen on average.
+extern "C" __global__ void poisson(ng_i64 n, ng_start start, const T *rates, T *out, ng_fault *fault) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        for (int i = 0; i < DRAWS; i++) {
+            const ng_i64 at = first + i * all;
+            if (at >= n) continue;
+            const double rate = (double)ng_get<C>(rates[at]);
+            const bool is_fine = rate >= 0 && rate < (double)NG_INFINITY;
+            if (!is_fine) ng_refuse(fault, rate > 0 ? 2u : 1u, 0);
+            const ng_more more = {(unsigned long long)bits.x << 32 | bits.y, (unsigned long long)bits.z << 32 | bits.w, (unsigned long long)i << 32};
+            ng_put(out[at], (C)(!is_fine || rate == 0 ? 0 : rate < 10 ? ng_few(rate, more) : ng_many(rate, more)));
+        }
+    });
+}

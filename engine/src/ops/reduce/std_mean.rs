@@ -22,7 +22,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::TWICE_REDUCED, ..Surface::PLAIN },
+    surface: Surface {
+        shapes: shapes::TWICE_REDUCED,
+        complex: Some(|cx| super::with_mean(cx, &super::std_::OP)),
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[

@@ -38,6 +38,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         autocast: Autocast::Float32Where(is_lifted),
+        refuses: Some(refuse_edge),
         shapes: "the last dimension grows by the first two numbers, the one before by the next two, and so on",
         ..Surface::PLAIN
     },
@@ -97,7 +98,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
             cx.bad_shapes("pad takes two numbers per dimension, from the last dimension on")
         );
     }
-    let mode = mode(cx.op.name, cx.attrs)?;
+    let mode = mode(cx.attrs)?;
     rules::check_fits(cx.op.name, "value", Number::Float(cx.float(2)), cx.dtype(0))?;
     let mut shape = from.clone();
     for (dim, before, after) in per_dim(&pads, from.rank()) {
@@ -167,17 +168,29 @@ impl Mode {
     }
 }
 
-fn mode(op: &'static str, attrs: &Attrs) -> Result<Mode> {
+fn mode(attrs: &Attrs) -> Result<Mode> {
     match attrs.get(1) {
         Some(Attr::Str("constant")) | None => Ok(Mode::Constant),
         Some(Attr::Str("reflect")) => Ok(Mode::Reflect),
         Some(Attr::Str("replicate" | "edge")) => Ok(Mode::Replicate),
         Some(Attr::Str("circular")) => Ok(Mode::Circular),
-        _ => Err(Error::Attr {
-            op,
-            name: "mode",
-            problem: "must be constant, reflect, replicate or circular".into(),
-        }),
+        Some(Attr::Str(other)) => Err(unrecognised(other)),
+        _ => Err(unrecognised("")),
+    }
+}
+
+fn unrecognised(mode: &str) -> Error {
+    let text = format!(
+        "Unrecognised padding mode {mode}; it must be constant, reflect, replicate or circular"
+    );
+    Error::Told { error: "NotImplementedError", text }
+}
+
+/// Programs that are written know no `edge`, files do.
+fn refuse_edge(cx: &InferCx<'_>) -> Result<()> {
+    match cx.attrs.get(1) {
+        Some(Attr::Str("edge")) => Err(unrecognised("edge")),
+        _ => Ok(()),
     }
 }
 
@@ -194,7 +207,7 @@ fn kept(size: i64, before: i64, after: i64) -> Range<i64> {
 /// Positions of the input for each position of the output, per dimension.
 fn sources(cx: &KernelCx<'_, '_>) -> Result<Vec<Vec<Option<usize>>>> {
     let (from, to) = (cx.inputs[0].shape(), cx.outputs[0].shape());
-    let mode = mode(cx.op.name, cx.attrs)?;
+    let mode = mode(cx.attrs)?;
     let mut sides = vec![(0_i64, 0_i64); from.rank()];
     per_dim(&cx.ints(0).unwrap_or_default(), from.rank())
         .for_each(|(dim, before, after)| sides[dim] = (before, after));
@@ -232,7 +245,7 @@ fn on_cuda(cx: &CudaCx<'_>) -> Result<()> {
         let size = from[dim] as i64;
         dims[dim] = Padded { before, kept: kept(size, before, after), ..dims[dim].clone() };
     }
-    let mode = match mode(cx.op.name, cx.attrs)? {
+    let mode = match mode(cx.attrs)? {
         Mode::Constant => "0",
         Mode::Reflect => "1",
         Mode::Replicate => "2",
@@ -272,7 +285,7 @@ fn fill<T: Copy>(src: &[T], from: &Shape, out: &mut [T], sources: &[Vec<Option<u
 /// PyTorch writes circular padding as other ops, which are linear.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let dy = cx.output_grad()?;
-    let (pads, mode) = (cx.ints(0).unwrap_or_default(), mode(cx.op.name, cx.attrs)?);
+    let (pads, mode) = (cx.ints(0).unwrap_or_default(), mode(cx.attrs)?);
     if mode == Mode::Constant {
         let pads = pads.iter().map(|it| -it).collect();
         let attrs = smallvec![Attr::Ints(pads), Attr::Str("constant"), Attr::Float(0.0)];

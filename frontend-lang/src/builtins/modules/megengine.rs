@@ -27,6 +27,7 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
     members: &[
         Member::AllOf("torch.nn.functional"),
         Member::Each(functional),
+        Member::From("pad", "megengine.layers", "_pad"),
         Member::Module("nn", "torch.nn.functional"),
         Member::Module("loss", "torch.nn.functional"),
     ],

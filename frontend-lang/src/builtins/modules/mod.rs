@@ -74,6 +74,7 @@ pub static ALL: &[&NativeModule] = &[
     &torch::TORCH,
     &torch::AUTOGRAD,
     &torch::FACTORS,
+    &torch::ROWS,
     &cuda::MODULE,
     &torch::FUNCTIONAL,
     &torch::RANDOM,

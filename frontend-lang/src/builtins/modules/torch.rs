@@ -7,6 +7,7 @@ use super::grad_mode::{self, ENABLE_GRAD, INFERENCE, NO_GRAD};
 use super::{anomaly, generator};
 use crate::array;
 use crate::check::unregistered;
+use crate::error::LINALG_ERROR;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
 use crate::ops_binding;
@@ -78,6 +79,8 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),
         Member::These("torch.nn.spatial", OF_SPATIAL),
+        Member::These("torch.calls", CALLED_OTHERWISE),
+        Member::These("torch.strides", &["empty_strided"]),
     ],
     aliases: &[],
 };
@@ -103,6 +106,30 @@ const OF_SPATIAL: &[&str] = &[
     "pixel_unshuffle",
 ];
 
+/// Functions that PyTorch has in `torch` with other arguments than in `torch.nn.functional`.
+const CALLED_OTHERWISE: &[&str] = &[
+    "adaptive_max_pool1d",
+    "alpha_dropout",
+    "batch_norm",
+    "binary_cross_entropy_with_logits",
+    "cosine_embedding_loss",
+    "ctc_loss",
+    "dropout",
+    "embedding",
+    "feature_alpha_dropout",
+    "feature_dropout",
+    "group_norm",
+    "hinge_embedding_loss",
+    "instance_norm",
+    "kl_div",
+    "layer_norm",
+    "margin_ranking_loss",
+    "max_pool1d_with_indices",
+    "poisson_nll_loss",
+    "rrelu",
+    "triplet_margin_loss",
+];
+
 const UNPOOLING: &[&str] = &["max_unpool1d", "max_unpool2d", "max_unpool3d"];
 
 /// The module `torch.nn.functional`.
@@ -112,6 +139,7 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
     members: &[
         Member::AllOf("torch.nn.composed"),
         Member::AllOf("torch.nn.losses"),
+        Member::These("torch.nn.ctc", &["ctc_loss"]),
         Member::AllOf("torch.nn.spatial"),
         Member::These("torch.nn.unpooling", UNPOOLING),
         Member::These("torch.nn.sampling", &["affine_grid", "grid_sample"]),
@@ -129,8 +157,16 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
 /// The rows that `torch.linalg` stands on.
 pub static FACTORS: NativeModule = NativeModule {
     name: "torch._linalg",
-    doc: "Factors of matrices; torch.linalg makes errors of what they tell.",
-    members: &[Member::Each(factors)],
+    doc: "Factors of matrices, and what makes errors of what they tell.",
+    members: &[Member::Each(factors), Member::Types(&[&LINALG_ERROR])],
+    aliases: &[],
+};
+
+/// The rows under their own names, for what is made of them.
+pub static ROWS: NativeModule = NativeModule {
+    name: "torch._rows",
+    doc: "Every op as its row has it.",
+    members: &[Member::Each(rows)],
     aliases: &[],
 };
 
@@ -248,6 +284,11 @@ fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
 fn factors(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
     let value = |op: &&'static engine::OpDef| (Sym::of(op.name), ops_binding::function_of(op));
     Ok(engine::ops::linalg::ALL.iter().map(value).collect())
+}
+
+fn rows(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
+    let value = |op: &'static engine::OpDef| (Sym::of(op.name), ops_binding::function_of(op));
+    Ok(engine::ops::all().map(value).collect())
 }
 
 fn random_ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
