@@ -17,10 +17,10 @@ pub(super) fn log(x: f32) -> f32 {
         -1.666_805_8e-1,
         2.000_071_4e-1,
         -2.499_999_4e-1,
-        3.333_333_1e-1,
+        3.333_333e-1,
     ];
     // LN_2 in two parts.
-    const HIGH: f32 = 0.693_359_375;
+    const HIGH: f32 = 0.693_359_4; // 355 / 512
     const LOW: f32 = -2.121_944_4e-4;
     const { assert!((HIGH as f64 + LOW as f64 - LN_2 as f64).abs() < 1e-7) };
 

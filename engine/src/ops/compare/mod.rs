@@ -8,7 +8,6 @@ pub mod le;
 pub mod lt;
 pub mod masked_fill;
 pub mod ne;
-pub mod refuse_where;
 pub mod where_;
 
 use crate::OpDef;
@@ -23,6 +22,5 @@ pub static ALL: &[&OpDef] = &[
     &lt::OP,
     &masked_fill::OP,
     &ne::OP,
-    &refuse_where::OP,
     &where_::OP,
 ];

@@ -40,6 +40,7 @@ pub mod min;
 pub mod norm;
 mod onnx;
 pub mod prod;
+pub mod refuse_where;
 mod running;
 pub mod std_;
 pub mod std_mean;
@@ -68,6 +69,7 @@ pub static ALL: &[&OpDef] = &[
     &min::OP,
     &norm::OP,
     &prod::OP,
+    &refuse_where::OP,
     &std_::OP,
     &std_mean::OP,
     &sum::OP,
