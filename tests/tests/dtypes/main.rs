@@ -163,7 +163,7 @@ fn asked(matched: &[Token]) -> Vec<String> {
 
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten() {
-        let path = entry.unwrap().path();
+        let path = entry.expect("an entry of the folder").path();
         if path.is_dir() {
             sources(&path, found);
         } else if path.extension().is_some_and(|it| it == "rs") {
