@@ -10,15 +10,20 @@ fn session() -> (Session, Rc<Record>) {
     (Session::new(Box::new(Recording { record: record.clone() })), record)
 }
 
-#[test]
-fn a_lost_imaginary_part_is_told_once() {
+/// What a session tells in each of its cells, which end well.
+fn told() -> impl FnMut(&str) -> String {
     let (mut session, record) = session();
-    let mut told = |cell: &str| {
+    move |cell| {
         record.notices.borrow_mut().clear();
         let result = session.run_cell(cell, &Options::default());
         assert!(result.error.is_none(), "{cell}");
         record.notices.borrow().join("\n")
-    };
+    }
+}
+
+#[test]
+fn a_lost_imaginary_part_is_told_once() {
+    let mut told = told();
     let expected = "UserWarning: Casting complex values to real discards the imaginary part";
     assert_eq!(
         told("import torch\nz = torch.tensor([1 + 2j])\nz.bool(), z.cdouble(), z.real.int()"),
@@ -56,13 +61,7 @@ fn every_way_to_lose_an_imaginary_part_is_told() {
 
 #[test]
 fn what_is_not_finite_and_no_error_is_told_at_the_end_of_the_cell() {
-    let (mut session, record) = session();
-    let mut told = |cell: &str| {
-        record.notices.borrow_mut().clear();
-        let result = session.run_cell(cell, &Options::default());
-        assert!(result.error.is_none(), "{cell}");
-        record.notices.borrow().join("\n")
-    };
+    let mut told = told();
     let stops = "(`%config anomaly on` stops there)";
     assert_eq!(told("import torch\ntorch.autograd.set_detect_anomaly(True)\nx = 1"), "");
     assert_eq!(

@@ -43,10 +43,11 @@ pub fn take_noted() -> Option<Box<Anomaly>> {
     NOTED.take()
 }
 
-/// What was found, where everything is looked for; else it is noted if it is the first.
+/// What was found as an error: where everything is looked for, and NaN in a gradient. Else it is noted if it is the first.
 fn raise_or_note(watch: Watch, found: Anomaly) -> Result<()> {
-    if watch == Watch::Everything {
-        return Err(Error::Anomaly(Box::new(found)));
+    let is_nan_in_gradient = found.gradient.is_some() && found.value == NotFinite::Nan;
+    if watch == Watch::Everything || is_nan_in_gradient {
+        return Err(Error::Anomaly(Box::new(Anomaly { earlier: take_noted(), ..found })));
     }
     NOTED.with_borrow_mut(|noted| {
         noted.get_or_insert_with(|| Box::new(found));
@@ -90,7 +91,7 @@ pub(crate) fn check_gradients(
 ) -> Result<()> {
     let Some((at, found, grad)) = worst_of(watch, arrived, grads)? else { return Ok(()) };
     let name = edge.step_name(None).unwrap_or_default().into_owned();
-    raise(watch, anomaly(step.op.name, Some((name, at)), found, grad, inputs, step.site))
+    raise_or_note(watch, anomaly(step.op.name, Some((name, at)), found, grad, inputs, step.site))
 }
 
 /// An error if a gradient that a function of the program has given is the first that is not finite, while that is looked for.
@@ -107,15 +108,10 @@ pub fn check_function(
         return Ok(());
     }
     let Some((at, found, grad)) = worst_of(watch, arrived, grads)? else { return Ok(()) };
-    raise(watch, anomaly("a function", Some((name.to_owned(), at)), found, grad, inputs, site))
-}
-
-/// What was found in a gradient: an infinity is noted where NaN alone is an error.
-fn raise(watch: Watch, found: Anomaly) -> Result<()> {
-    if found.value == NotFinite::Infinite {
-        return raise_or_note(watch, found);
-    }
-    Err(Error::Anomaly(Box::new(Anomaly { earlier: take_noted(), ..found })))
+    raise_or_note(
+        watch,
+        anomaly("a function", Some((name.to_owned(), at)), found, grad, inputs, site),
+    )
 }
 
 /// The first gradient that is not finite where none was that arrived; NaN is an error of each step where gradients alone are looked at.

@@ -4,8 +4,7 @@ use crate::cpu::interrupt;
 use crate::cpu::lane::cast;
 use crate::math::gamma::lgamma;
 use crate::meaning::{Array, Meaning, MeaningCx};
-use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Onnx, Param, Surface, shapes};
+use crate::op::{AdmitCx, Body, DTypeRule, Grad, Kernel, KernelCx, Onnx, Param, Surface, shapes};
 use crate::random::State;
 use crate::{Error, OpDef, Result, rules, with_float};
 

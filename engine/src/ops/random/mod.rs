@@ -82,13 +82,15 @@ fn dtype_of_attr(attrs: &Attrs, idx: usize, default: DType) -> DType {
     }
 }
 
+/// The format of floats; other dtypes are refused.
+fn format(op: &OpDef, dtype: DType) -> Result<Format> {
+    dtype.format().ok_or(Error::DType { op: op.name, dtype, allowed: "floats" })
+}
+
 /// Output 0 filled with uniform numbers from `[low, high)`.
 pub(crate) fn fill_uniform(cx: &mut KernelCx<'_, '_>, low: f64, high: f64) -> Result<()> {
     let (stream, output) = (cx.stream, &mut cx.outputs[0]);
-    let (op, dtype) = (cx.op.name, output.dtype());
-    let Some(format) = dtype.format() else {
-        return Err(Error::DType { op, dtype, allowed: "floats" });
-    };
+    let format = format(cx.op, output.dtype())?;
     stream.draw(|it| match format {
         Format::F16 => it.fill_uniform_halves::<f16>(output.as_mut_slice(), low, high),
         Format::BF16 => it.fill_uniform_halves::<bf16>(output.as_mut_slice(), low, high),
@@ -116,10 +118,7 @@ fn store<T>(out: &mut [T], values: &[i64], convert: impl Fn(i64) -> T) {
 /// Output 0 filled with normal numbers.
 pub(crate) fn fill_normal(cx: &mut KernelCx<'_, '_>, mean: f64, std: f64) -> Result<()> {
     let (stream, output) = (cx.stream, &mut cx.outputs[0]);
-    let (op, dtype) = (cx.op.name, output.dtype());
-    let Some(format) = dtype.format() else {
-        return Err(Error::DType { op, dtype, allowed: "floats" });
-    };
+    let format = format(cx.op, output.dtype())?;
     stream.draw(|it| match format {
         Format::F16 => it.fill_normal_halves::<f16>(output.as_mut_slice(), mean, std),
         Format::BF16 => it.fill_normal_halves::<bf16>(output.as_mut_slice(), mean, std),
