@@ -41,6 +41,9 @@ const OPTIONS: &str = include_str!("../../frontend-lang/src/builtins/modules/pyp
 /// What is not to be called: it takes from the session what the next call needs.
 const LEFT_ALONE: &[&str] = &["set_memory_limit", "set_threads", "set_num_threads"];
 
+/// Parts of what is called, which threads of their own call.
+const PARTS: usize = 2;
+
 /// Calls of each function.
 const ROUNDS: u64 = 5;
 
@@ -246,31 +249,41 @@ fn listen() {
     });
 }
 
-/// Makes calls where there is as much stack as in a kernel; none of them may go wrong. With `expects` there are some.
-fn check(expects: bool, calls: impl FnOnce(&mut Caller) + Send + 'static) {
+/// Makes calls where there is as much stack as in a kernel, of each part of `of` in a thread; none of them may go wrong. With names there
+/// are some.
+fn check(
+    of: Vec<&'static str>,
+    calls: impl Fn(&mut Caller, &[&'static str]) + Copy + Send + 'static,
+) {
     let asked_for = asked_for_modules().len() + asked_for_objects().len();
     assert!(asked_for > 0, "no module and no object has a name like ONLY");
     listen();
-    let run = move || {
-        engine::cpu::memory::HOST.set_budget(256 << 20);
+    engine::cpu::memory::HOST.set_budget(256 << 20);
+    let run = move |names: Vec<&'static str>| {
         let mut caller = Caller::new();
-        let ended = catch_unwind(AssertUnwindSafe(|| calls(&mut caller)));
+        let ended = catch_unwind(AssertUnwindSafe(|| calls(&mut caller, &names)));
         if let Err(payload) = ended {
             remember_unseen(&*payload);
             caller.wrong.extend(PANICS.take());
         }
         (caller.wrong, caller.calls)
     };
-    let thread = thread::Builder::new().name("calls".into()).stack_size(kernel::interpreter::STACK);
-    let (wrong, calls) = thread.spawn(run).expect("a thread").join().expect("what went wrong");
+    let parts = of.chunks(of.len().div_ceil(PARTS).max(1)).map(<[_]>::to_vec);
+    let threads = parts.map(|names| {
+        let thread = thread::Builder::new().name("calls".into());
+        thread.stack_size(kernel::interpreter::STACK).spawn(move || run(names)).expect("a thread")
+    });
+    let threads: Vec<_> = threads.collect();
+    let ended = threads.into_iter().map(|it| it.join().expect("what went wrong"));
+    let (wrong, calls): (Vec<_>, Vec<_>) = ended.unzip();
+    let (wrong, calls) = (wrong.concat(), calls.into_iter().sum::<u64>());
     assert!(wrong.is_empty(), "{} calls went wrong:\n{}", wrong.len(), wrong.join("\n"));
-    assert_eq!(calls > 0, expects, "{calls} calls");
+    assert_eq!(calls > 0, !of.is_empty(), "{calls} calls");
 }
 
 #[test]
 fn functions_of_modules() {
-    let modules = asked_for_modules();
-    check(!modules.is_empty(), |caller| {
+    check(asked_for_modules(), |caller, modules| {
         for module in modules {
             caller.call_each(&format!("import {module} as module"), "module");
         }
@@ -279,8 +292,7 @@ fn functions_of_modules() {
 
 #[test]
 fn methods_of_objects() {
-    let objects = asked_for_objects();
-    check(!objects.is_empty(), |caller| {
+    check(asked_for_objects(), |caller, objects| {
         for object in objects {
             caller.call_each("", &format!("({object})"));
         }
@@ -289,9 +301,9 @@ fn methods_of_objects() {
 
 #[test]
 fn calls_that_once_went_wrong() {
-    check(true, |caller| {
+    check(FOUND.lines().collect(), |caller, calls| {
         caller.printed_by(SETUP).expect("a session");
-        for call in FOUND.lines() {
+        for call in calls {
             let error = caller.call(&format!("touch({call})"), call.starts_with("plt"));
             if let Some("NameError" | "AttributeError") = error.as_deref() {
                 caller.wrong.push(format!("{call}\n    is not there any more"));
