@@ -11,7 +11,7 @@ use engine::cpu::gemm::{self, Epilogue, GemmProblem};
 use engine::cpu::lane::{Part, Pieces};
 use engine::cpu::order::Lines;
 use engine::cpu::softmax::{self, Form};
-use engine::cpu::{Bytes, moments, pool, reduce, scan};
+use engine::cpu::{Bytes, extremes, pool, reduce, scan, variances};
 
 fn main() {
     let what = std::env::args().nth(1).unwrap_or_default();
@@ -148,10 +148,10 @@ fn folds() {
             reduce::fold(reduce::Max, &pieces, (n, inner), &mut out, |it| it, Part::NONE)
         });
         row("argmax", &mut || {
-            scan::best(true, &pieces, (n, inner), &mut out, &mut places, Part::NONE)
+            extremes::best(true, &pieces, (n, inner), &mut out, &mut places, Part::NONE)
         });
         row("variance", &mut || {
-            moments::squares(&pieces, (n, inner), &mut out, &|it| it as f32, Part::NONE)
+            variances::squares(&pieces, (n, inner), &mut out, &|it| it as f32, Part::NONE)
         });
         row("softmax", &mut || {
             softmax::softmax(Form::Plain, &pieces, (n, inner), &mut y, Part::NONE)

@@ -15,6 +15,7 @@ pub mod batch_norm;
 pub mod conv;
 pub mod element;
 pub mod elements;
+pub mod extremes;
 pub mod features;
 pub mod fourier;
 pub mod gemm;
@@ -43,8 +44,10 @@ mod scratch;
 mod simd;
 pub mod softmax;
 pub mod strided;
+pub(crate) mod strips;
 pub(crate) mod turned;
 pub mod typed;
+pub mod variances;
 pub mod view;
 pub mod wide;
 

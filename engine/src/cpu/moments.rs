@@ -1,4 +1,4 @@
-//! Means and squared distances from them, in `f64` and in two passes, on all threads.
+//! Means and squared distances from them, in `f64` and in two passes, and what is standardised by them, on all threads.
 //!
 //! The order of operations depends on the sizes alone, so results do not depend on the threads.
 
@@ -6,71 +6,19 @@ use super::lane::{Block, Part, Pieces, Scratch};
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::softmax::grouped;
+use super::strips;
 use super::wide;
 
 /// Columns that are computed together.
-const COLUMNS: usize = 512;
-/// Elements of some columns that are made at a time.
-const MADE: usize = 1 << 16;
+pub(super) const COLUMNS: usize = 512;
+/// Elements of a kept position that stay near.
+const NEAR: usize = 1 << 16;
+/// Elements of a run that are best made at a time.
+const RUN: usize = 512;
+/// Elements of a kept position side by side below which runs are not worth it: those of images of 7 x 7 took longer than two launches.
+const SHORT: usize = 128;
 /// A run longer than this is cut into pieces of this length.
 const PIECE: usize = 1 << 17;
-
-/// For each position along the outer and inner axes of `x`, which is `[outer, n, inner]` in row-major order: the sum of
-/// squared distances from the mean, through `finish`. What follows on `out` is `part`.
-pub fn squares<T: Float>(
-    x: &Pieces<'_, T>,
-    (n, inner): (usize, usize),
-    out: &mut [T],
-    finish: &(dyn Fn(f64) -> T + Sync),
-    part: Part<'_>,
-) {
-    if n == 0 || inner == 0 {
-        out.fill(finish(0.0));
-        // SAFETY: all is written, by this thread.
-        return unsafe { part.all_done() };
-    }
-    let slots = Shared(out.as_mut_ptr());
-    if inner == 1 {
-        pool::for_each_range(out.len(), n, &|range| {
-            let mut scratch = Scratch::default();
-            for rows in grouped(range, x.at_once() / n) {
-                // SAFETY: each range is given once.
-                let (x, slots) = unsafe {
-                    let x = x.range(rows.start * n..rows.end * n, &mut scratch);
-                    (x, slots.part(rows.clone()))
-                };
-                for (slot, row) in slots.iter_mut().zip(x.chunks_exact(n)) {
-                    let mean = sum(row, 0.0, false) / n as f64;
-                    *slot = finish(sum(row, mean, true));
-                }
-                // SAFETY: as above.
-                unsafe { part.done(rows) };
-            }
-        });
-        return;
-    }
-    let made = x.at_once() < usize::MAX;
-    let columns = if made { (MADE / n).clamp(64, COLUMNS) } else { COLUMNS };
-    let strips = inner.div_ceil(columns);
-    pool::for_each_range(out.len() / inner * strips, n * inner.min(columns), &|range| {
-        let mut scratch = Scratch::default();
-        for strip in range {
-            let (block, start) = (strip / strips, strip % strips * columns);
-            let len = columns.min(inner - start);
-            let first = block * n * inner + start;
-            let done = block * inner + start..block * inner + start + len;
-            // SAFETY: each strip is given once.
-            let (x, step) =
-                unsafe { x.block(Block { first, len, count: n, step: inner }, &mut scratch) };
-            let (_, squares) = wide::run(Strip { x, step, len, n });
-            // SAFETY: as above.
-            let slots = unsafe { slots.part(done.clone()) };
-            slots.iter_mut().zip(squares).for_each(|(slot, sum)| *slot = finish(sum));
-            // SAFETY: as above.
-            unsafe { part.done(done) };
-        }
-    });
-}
 
 /// Where a kept position lies in a block `[before, kept, after]`, whose other two axes are averaged over.
 #[derive(Clone, Copy)]
@@ -116,6 +64,20 @@ struct Line<T> {
 }
 
 impl Kept {
+    /// Kept positions whose elements are made at a time: so many that runs are not short, if they stay near.
+    fn together(self) -> usize {
+        let n = self.before * self.after;
+        RUN.div_ceil(self.after.max(1)).min(NEAR / n.max(1)).clamp(1, self.kept.max(1))
+    }
+
+    /// Whether the elements of a kept position stay near, which are read more than once, and can be made in runs that are not short.
+    pub(crate) fn is_near(self) -> bool {
+        if self.after == 1 {
+            return strips::are_near(self.before, self.kept);
+        }
+        self.before * self.after <= NEAR && (self.before == 1 || self.after >= SHORT)
+    }
+
     /// `y = (x - mean) / sqrt(variance + eps) * weight + bias` for each kept position, and the two. What follows on `y` is `part`.
     pub fn standardize<T: Float>(
         self,
@@ -151,9 +113,10 @@ impl Kept {
     fn by_runs<T: Float>(self, x: &Pieces<'_, T>, affine: Affine<'_, T>, slots: &Slots<'_, T>) {
         let Self { before, kept, after } = self;
         let n = before * after;
+        let together = (x.at_once() / n.max(1)).max(self.together());
         pool::for_each_range(kept, n, &|range| {
             let mut scratch = Scratch::default();
-            for group in grouped(range, x.at_once() / n.max(1)) {
+            for group in grouped(range, together) {
                 let (first, len) = (group.start * after, group.len() * after);
                 let block = Block { first, len, count: before, step: kept * after };
                 // SAFETY: each kept position is given once.
@@ -189,9 +152,7 @@ impl Kept {
     fn by_columns<T: Float>(self, x: &Pieces<'_, T>, affine: Affine<'_, T>, slots: &Slots<'_, T>) {
         let Self { before, kept, .. } = self;
         // Several strips for the threads; sums do not depend on how wide they are.
-        let most = kept.div_ceil(16).clamp(64, COLUMNS);
-        let columns =
-            if x.at_once() < usize::MAX { (MADE / before.max(1)).clamp(64, most) } else { most };
+        let columns = strips::width(x, before, kept.div_ceil(16).clamp(64, COLUMNS));
         pool::for_each_range(kept.div_ceil(columns), before * kept.min(columns), &|range| {
             let mut scratch = Scratch::default();
             for first in range.map(|it| it * columns) {
@@ -258,7 +219,7 @@ pub(super) fn sum<T: Float>(x: &[T], centre: f64, square: bool) -> f64 {
     parts.iter().sum()
 }
 
-struct Sum<'a, T> {
+pub(super) struct Sum<'a, T> {
     x: &'a [T],
     centre: f64,
     square: bool,
@@ -352,11 +313,11 @@ impl<T: Float> wide::Loop for Across<'_, T> {
 }
 
 /// Means, and squared distances from them, for some columns: `len` elements of each of `n` rows, which are `step` apart.
-struct Strip<'a, T> {
-    x: &'a [T],
-    step: usize,
-    len: usize,
-    n: usize,
+pub(super) struct Strip<'a, T> {
+    pub(super) x: &'a [T],
+    pub(super) step: usize,
+    pub(super) len: usize,
+    pub(super) n: usize,
 }
 
 impl<T: Float> wide::Loop for Strip<'_, T> {

@@ -1,13 +1,10 @@
-//! Running sums and products, and where the best element is, along one axis of a row-major block `[outer, n, inner]`.
+//! Running sums, products and extremes, along one axis of a row-major block `[outer, n, inner]`.
 //!
 //! The blocks of a tensor are shared among threads; what one of them gives does not depend on that.
 
 use super::interrupt;
-use super::lane::{Part, Pieces, Scratch};
 use super::number::{Float, Num};
 use super::pool::{self, Shared};
-use super::reduce;
-use super::softmax::grouped;
 
 /// Calls `body` with each block of `x`, and what lies there in `out`, on several threads if there is enough to do.
 fn for_each_block<T: Num>(
@@ -187,64 +184,6 @@ pub fn running_best<T: Num>(
             };
             (values[at], indices[at]) =
                 if keeps { (values[before], indices[before]) } else { (x[at], step as i64) };
-        }
-    }
-}
-
-/// Elements of which values and places are looked for at a time, if a line is no longer: they are read twice.
-const AT_ONCE: usize = 1 << 13;
-
-/// The largest (or smallest) element along the axis and its first index; NaN beats everything. `part` follows on either of the two.
-pub fn best<T: Num>(
-    largest: bool,
-    x: &Pieces<'_, T>,
-    (n, inner): (usize, usize),
-    values: &mut [T],
-    indices: &mut [i64],
-    part: Part<'_>,
-) {
-    assert!(indices.len() == values.len(), "as many indices as values");
-    let block = n * inner;
-    if block == 0 {
-        return;
-    }
-    let (n_blocks, at_once) = (values.len() / inner, x.at_once().min(AT_ONCE) / block);
-    let (slots, values) = (Shared(indices.as_mut_ptr()), Shared(values.as_mut_ptr()));
-    pool::for_each_range(n_blocks, block, &|range| {
-        let mut scratch = Scratch::default();
-        for blocks in grouped(range, at_once) {
-            let columns = blocks.start * inner..blocks.end * inner;
-            // SAFETY: each range is given once.
-            let (x, values, slots) = unsafe {
-                let x = x.range(blocks.start * block..blocks.end * block, &mut scratch);
-                (x, values.part(columns.clone()), slots.part(columns.clone()))
-            };
-            match largest {
-                true => reduce::fold(reduce::Max, &x.into(), (n, inner), values, |x| x, Part::NONE),
-                false => {
-                    reduce::fold(reduce::Min, &x.into(), (n, inner), values, |x| x, Part::NONE);
-                }
-            }
-            let places = values.chunks_exact(inner).zip(slots.chunks_exact_mut(inner));
-            for (block, (values, slots)) in x.chunks_exact(block).zip(places) {
-                find(block, inner, values, slots);
-            }
-            // SAFETY: as above; the values of these blocks are written before.
-            unsafe { part.done(columns) };
-        }
-    });
-}
-
-/// Where each value stands first in its column of a block `[n, inner]`; a NaN stands for itself.
-fn find<T: Num>(block: &[T], inner: usize, values: &[T], slots: &mut [i64]) {
-    if inner == 1 {
-        let hit = block.iter().position(|&x| x == values[0] || x.is_nan());
-        slots[0] = hit.unwrap_or(0) as i64;
-        return;
-    }
-    for (idx, row) in block.chunks_exact(inner).enumerate().rev() {
-        for ((&x, &value), slot) in row.iter().zip(values).zip(slots.iter_mut()) {
-            *slot = if x == value || x.is_nan() { idx as i64 } else { *slot };
         }
     }
 }

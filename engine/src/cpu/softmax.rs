@@ -5,10 +5,11 @@ use std::ops::Range;
 
 use super::element::Element;
 use super::features::isa;
-use super::lane::{Part, Pieces, Scratch};
+use super::lane::{Block, Part, Pieces, Scratch};
 use super::number::Float;
 use super::pool::{self, Shared};
 use super::simd::{Columns, Rows};
+use super::strips::{self, Strip};
 use super::wide;
 
 /// Which of the two is computed.
@@ -19,6 +20,11 @@ pub enum Form {
     /// `x - m - log(sum(exp(x - m)))`
     Log,
 }
+
+/// Elements of a block that is not cut into strips of columns.
+const WHOLE: usize = 1 << 16;
+/// Columns of a strip, at most.
+const COLUMNS: usize = 256;
 
 /// Computes the softmax of `x` into `out`, on which `part` follows; `m` is the largest element of each row.
 ///
@@ -36,8 +42,11 @@ pub fn softmax<T: Float + Element>(
     if block == 0 {
         return;
     }
-    let out = Shared(out.as_mut_ptr());
-    pool::for_each_range(x.len() / block, block, &|range| {
+    let (n_blocks, out) = (x.len() / block, Shared(out.as_mut_ptr()));
+    if inner > 1 && block > WHOLE {
+        return by_strips(form, x, n_blocks, (n, inner), (out, part));
+    }
+    pool::for_each_range(n_blocks, block, &|range| {
         let mut scratch = Scratch::default();
         for blocks in grouped(range, x.at_once() / block) {
             let range = blocks.start * block..blocks.end * block;
@@ -47,6 +56,33 @@ pub fn softmax<T: Float + Element>(
             of_blocks(form, x, (n, inner), out);
             // SAFETY: the range is written, and given once.
             unsafe { part.done(range) };
+        }
+    });
+}
+
+/// Of blocks whose lines stay near some columns at a time.
+fn by_strips<T: Float + Element>(
+    form: Form,
+    x: &Pieces<'_, T>,
+    n_blocks: usize,
+    (n, inner): (usize, usize),
+    (out, part): (Shared<T>, Part<'_>),
+) {
+    let log = form == Form::Log;
+    let columns = strips::width(x, n, inner.min(COLUMNS));
+    strips::for_each(n_blocks, (n, inner), columns, &|Strip { first, len, .. }, scratch| {
+        let block = Block { first, len, count: n, step: inner };
+        // SAFETY: each strip is given once.
+        let (x, step) = unsafe { x.block(block, scratch) };
+        let y = out.get().wrapping_add(first);
+        let columns = Columns { x: x.as_ptr(), y, steps: [step, inner], n, len, log };
+        // SAFETY: `x` holds the columns, and so does `out`, where they belong to this strip; the table is that of the processor.
+        unsafe { (T::kernels(isa()).softmax_columns)(&columns) };
+        if !part.is_empty() {
+            for start in (0..n).map(|line| first + line * inner) {
+                // SAFETY: the elements are written, and belong to this strip.
+                unsafe { part.done(start..start + len) };
+            }
         }
     });
 }
@@ -66,7 +102,8 @@ fn of_blocks<T: Element>(form: Form, x: &[T], (n, inner): (usize, usize), out: &
     }
     for (x, out) in x.chunks_exact(n * inner).zip(out.chunks_exact_mut(n * inner)) {
         let log = form == Form::Log;
-        let columns = Columns { x: x.as_ptr(), y: out.as_mut_ptr(), n, inner, log };
+        let (x, y) = (x.as_ptr(), out.as_mut_ptr());
+        let columns = Columns { x, y, steps: [inner; 2], n, len: inner, log };
         // SAFETY: the columns are as long as the slices; the table is that of the processor.
         unsafe { (kernels.softmax_columns)(&columns) };
     }
@@ -144,37 +181,50 @@ pub fn log_sums<T: Float + Element>(
         return;
     }
     let slots = Shared(out.as_mut_ptr());
-    pool::for_each_range(out.len() / inner, n * inner, &|range| {
+    if inner > 1 && n > 0 {
+        let columns = strips::width(x, n, inner.min(COLUMNS));
+        let n_blocks = out.len() / inner;
+        return strips::for_each(n_blocks, (n, inner), columns, &|strip, scratch| {
+            let Strip { first, column, len } = strip;
+            // SAFETY: each strip is given once.
+            unsafe {
+                let (x, step) = x.block(Block { first, len, count: n, step: inner }, scratch);
+                log_sums_of(x, step, n, slots.part(column..column + len));
+                part.done(column..column + len);
+            }
+        });
+    }
+    pool::for_each_range(out.len(), n, &|range| {
         let mut scratch = Scratch::default();
-        let mut row = vec![Element::ZERO; n];
-        for blocks in grouped(range, x.at_once() / (n * inner).max(1)) {
+        for rows in grouped(range, x.at_once() / n.max(1)) {
             // SAFETY: each range is given once.
-            let (x, slots) = unsafe {
-                let elements = blocks.start * n * inner..blocks.end * n * inner;
-                let slots = slots.part(blocks.start * inner..blocks.end * inner);
-                (x.range(elements, &mut scratch), slots)
-            };
-            log_sums_of(x, (n, inner), slots, &mut row);
-            // SAFETY: as above.
-            unsafe { part.done(blocks.start * inner..blocks.end * inner) };
+            unsafe {
+                let x = x.range(rows.start * n..rows.end * n, &mut scratch);
+                for (at, slot) in slots.part(rows.clone()).iter_mut().enumerate() {
+                    *slot = Element::from_f64(log_sum(&x[at * n..(at + 1) * n]));
+                }
+                part.done(rows);
+            }
         }
     });
 }
 
-/// The logarithms for some blocks. A row that does not lie so is brought together in `row`.
-fn log_sums_of<T: Element>(x: &[T], (n, inner): (usize, usize), slots: &mut [T], row: &mut [T]) {
-    for (at, slot) in slots.iter_mut().enumerate() {
-        let (block, column) = (at / inner, at % inner);
-        let block = &x[block * n * inner..(block + 1) * n * inner];
-        let row = match inner {
-            1 => block,
-            _ => {
-                let column = block.iter().skip(column).step_by(inner);
-                row.iter_mut().zip(column).for_each(|(slot, &x)| *slot = x);
-                &*row
-            }
-        };
-        *slot = T::from_f64(log_sum(row));
+/// Columns that are brought together at a time, and elements of these.
+const TURNED: usize = 16;
+const BROUGHT: usize = 1 << 16;
+
+/// The logarithms for columns of `n` elements, the lines of which are `step` apart.
+fn log_sums_of<T: Element>(x: &[T], step: usize, n: usize, slots: &mut [T]) {
+    let turned = (BROUGHT / n).clamp(1, TURNED).min(slots.len());
+    let mut rows = vec![T::ZERO; turned * n];
+    for (start, slots) in (0..).step_by(turned).zip(slots.chunks_mut(turned)) {
+        for line in 0..n {
+            let line_of = &x[line * step + start..][..slots.len()];
+            line_of.iter().enumerate().for_each(|(row, &x)| rows[row * n + line] = x);
+        }
+        for (row, slot) in slots.iter_mut().enumerate() {
+            *slot = T::from_f64(log_sum(&rows[row * n..(row + 1) * n]));
+        }
     }
 }
 

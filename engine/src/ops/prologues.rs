@@ -132,8 +132,10 @@ fn over(op: &OpDef, dims: &[i64]) -> Attrs {
     match op.name {
         "norm" => [Attr::Float(2.0), ints(dims)].into_iter().collect(),
         "standardize" => [ints(dims), Attr::Float(1e-5)].into_iter().collect(),
-        "softmax" | "log_softmax" => dims.iter().take(1).map(|&it| Attr::Int(it)).collect(),
-        "max" | "min" => Attrs::new(),
+        "softmax" | "log_softmax" | "max" | "min" | "argmax" | "argmin" => {
+            dims.iter().take(1).map(|&it| Attr::Int(it)).collect()
+        }
+        "native_batch_norm" => [Attr::Float(1e-5)].into_iter().collect(),
         _ => [ints(dims)].into_iter().collect(),
     }
 }
@@ -144,7 +146,9 @@ fn rows() -> impl Iterator<Item = &'static OpDef> {
         let Body::Kernels(kernels) = op.body else { return false };
         let meta = Meta::new(Shape::from([2, 3]), DType::F32);
         let attrs = over(op, &[1]);
-        kernels.iter().any(|it| op.n_tensors() == 1 && taken(it, op, &meta, &attrs).is_some())
+        // Weight and bias may be left out.
+        let is_alone = op.n_tensors() == 1 || op.name == "native_batch_norm";
+        is_alone && kernels.iter().any(|it| taken(it, op, &meta, &attrs).is_some())
     };
     ops::all().filter(takes)
 }
@@ -200,6 +204,45 @@ fn large_operands_come_in_pieces() {
         }
     }
     assert!(n_runs > 800, "{n_runs} runs");
+}
+
+/// Operands whose lines are long, lie side by side or are parted.
+const COMES_IN_PIECES: &[(&str, &[usize], &[i64])] = &[
+    ("argmax", &[2, 300_000], &[1]),
+    ("argmax", &[2100, 100], &[0]),
+    ("argmax", &[100_000, 3], &[0]),
+    ("argmax", &[3, 500, 70], &[1]),
+    ("argmin", &[400, 500], &[]),
+    ("log_softmax", &[2, 600, 130], &[1]),
+    ("logsumexp", &[1100, 90], &[0]),
+    ("max", &[2, 300_000], &[1]),
+    ("min", &[2100, 100], &[0]),
+    ("native_batch_norm", &[9, 5, 30, 30], &[]),
+    ("native_batch_norm", &[40, 30, 12, 12], &[]),
+    ("native_batch_norm", &[2100, 70], &[]),
+    ("softmax", &[1100, 300], &[0]),
+    ("softmax", &[2, 600, 130], &[1]),
+    ("standardize", &[9, 5, 30, 30], &[0, 2, 3]),
+    ("standardize", &[2100, 70], &[0]),
+    ("std", &[2, 300_000], &[1]),
+    ("std", &[300_000], &[]),
+    ("var", &[50, 3, 2000], &[0, 2]),
+    ("var", &[2100, 700], &[0]),
+    ("var", &[100_000, 3], &[0]),
+];
+
+#[test]
+fn lines_that_are_long_or_apart_come_in_pieces() {
+    for &(name, shape, dims) in COMES_IN_PIECES {
+        let (op, mut n_runs) = (ops::find(name).unwrap(), 0);
+        let attrs = over(op, dims);
+        for (dtype, n_threads) in [(DType::F32, 3), (DType::F64, 1), (DType::F16, 2)] {
+            pool::set_threads(n_threads);
+            check(op, &strided(&sample(shape, dtype, 1)), &attrs, &mut n_runs);
+            pool::set_threads(0);
+        }
+        assert!(n_runs >= 18, "{n_runs} runs of {name} of {shape:?} along {dims:?}");
+    }
 }
 
 /// Sums in other dtypes than their operands: what is converted first comes converted.

@@ -6,7 +6,7 @@ use super::faults::Faults;
 use super::geometry::{Access, Block};
 use super::loops::Loop;
 use super::machine::{CHUNK, Instr, Run, Splat, SplatValue, TILE, execute};
-use super::operands::LONG;
+use super::operands::{LONG, Operand};
 use super::scratch::with_scratch;
 use super::slots::{fill, gather, read_bits};
 use super::{Mem, stream};
@@ -17,6 +17,10 @@ use crate::math::Fault;
 const WIDE_TILE: usize = 1 << 16;
 /// Bytes of slots that the first-level cache holds beside what is read and made.
 const IN_CACHE: usize = 16 << 10;
+
+/// Runs ahead of the one that is computed, of which the processor is told, and bytes of these: what follows on them it guesses.
+const AHEAD: usize = 4;
+const ANNOUNCED: usize = 512;
 
 /// Registers whose addresses lie on the stack; a vector of them would be moved when it is made.
 const FEW: usize = 32;
@@ -133,6 +137,9 @@ impl Run<'_> {
             homes.extend_from_slice(&regs[..self.operands.len()]);
         }
         for run in 0..block.count {
+            if run + AHEAD < block.count {
+                self.announce(block.first + (run + AHEAD) * block.step, block.len);
+            }
             let mut at = block.first + run * block.step;
             let high = at + block.len;
             self.go_to(regs, at, streams);
@@ -326,6 +333,15 @@ impl Run<'_> {
         }
         for (idx, mem) in self.code.outputs.iter().enumerate().filter(|_| !streams) {
             movers.push((self.operands.len() + idx, mem.size()));
+        }
+    }
+
+    /// Tells the processor of a run that is about to be read where it lies, far from those before it: it would not guess.
+    fn announce(&self, at: usize, len: usize) {
+        let direct = |it: &(&Operand, &Mem)| it.0.access == Access::Direct;
+        for (operand, mem) in self.operands.iter().zip(&self.code.inputs).filter(direct) {
+            let bytes = (len * mem.size()).min(ANNOUNCED);
+            stream::prefetch(operand.base.wrapping_add(at * mem.size()), bytes);
         }
     }
 

@@ -16,12 +16,14 @@ pub(crate) struct Rows<T> {
     pub(crate) factor: T,
 }
 
-/// `inner` columns of `n` elements, side by side.
+/// Columns of `n` elements, `len` of them side by side.
 pub(crate) struct Columns<T> {
     pub(crate) x: *const T,
     pub(crate) y: *mut T,
+    /// How far lines of `x` are apart, and those of `y`.
+    pub(crate) steps: [usize; 2],
     pub(crate) n: usize,
-    pub(crate) inner: usize,
+    pub(crate) len: usize,
     /// Whether it is the logarithm that is wanted.
     pub(crate) log: bool,
 }
@@ -343,11 +345,11 @@ pub(super) unsafe fn columns<S: Simd>(t: &Columns<S::T>) {
     let mut at = 0;
     // SAFETY: promised by the caller.
     unsafe {
-        while at + N * S::LANES <= t.inner {
+        while at + N * S::LANES <= t.len {
             strip::<S, N>(t, at);
             at += N * S::LANES;
         }
-        while at < t.inner {
+        while at < t.len {
             strip::<S, 1>(t, at);
             at += S::LANES;
         }
@@ -358,17 +360,17 @@ pub(super) unsafe fn columns<S: Simd>(t: &Columns<S::T>) {
 unsafe fn strip<S: Simd, const K: usize>(t: &Columns<S::T>, at: usize) {
     // SAFETY: promised by the caller.
     unsafe {
-        let (x, y, left) = (t.x.add(at), t.y.add(at), t.inner - at);
+        let (x, y, left) = (t.x.add(at), t.y.add(at), t.len - at);
         let zero = S::splat(S::T::ZERO);
         let (mut best, mut sums) = ([S::splat(S::T::NEG_INFINITY); K], [zero; K]);
         for row in 0..t.n {
-            let x = load::<S, K>(x.add(row * t.inner), left, zero);
+            let x = load::<S, K>(x.add(row * t.steps[0]), left, zero);
             for v in 0..K {
                 best[v] = S::max(x[v], best[v]);
             }
         }
         for row in 0..t.n {
-            let mut e = load::<S, K>(x.add(row * t.inner), left, zero);
+            let mut e = load::<S, K>(x.add(row * t.steps[0]), left, zero);
             for v in 0..K {
                 e[v] = S::sub(e[v], best[v]);
             }
@@ -377,7 +379,7 @@ unsafe fn strip<S: Simd, const K: usize>(t: &Columns<S::T>, at: usize) {
                 sums[v] = S::add(sums[v], e[v]);
             }
             if !t.log {
-                store::<S, K>(y.add(row * t.inner), left, e);
+                store::<S, K>(y.add(row * t.steps[1]), left, e);
             }
         }
         for sum in &mut sums {
@@ -387,7 +389,7 @@ unsafe fn strip<S: Simd, const K: usize>(t: &Columns<S::T>, at: usize) {
             });
         }
         for row in 0..t.n {
-            let (x, y) = (x.add(row * t.inner), y.add(row * t.inner));
+            let (x, y) = (x.add(row * t.steps[0]), y.add(row * t.steps[1]));
             let mut res = load::<S, K>(if t.log { x } else { y }, left, zero);
             for v in 0..K {
                 res[v] = match t.log {

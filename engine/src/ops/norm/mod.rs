@@ -7,7 +7,7 @@ use crate::cpu::softmax::{self as kernel, Form};
 use crate::cpu::strided;
 use crate::meaning::{Array, MeaningCx, along, log_sum_exp};
 use crate::op::{InferCx, KernelCx};
-use crate::ops::reduce::near;
+use crate::ops::reduce::lines_near;
 use crate::shape::resolve_dim;
 use crate::{
     Attr, Attrs, DType, Error, Meta, Metas, Result, Shape, Tensor, functional, with_float,
@@ -75,7 +75,7 @@ fn softmax_prologue(cx: &InferCx<'_>) -> Option<DType> {
     let dim = default_dim(cx.op.name, cx.attrs, cx.shape(0).rank()).ok()?;
     let (_, n, inner) = strided::around(cx.shape(0), dim);
     let out = infer_softmax(cx).ok()?.pop()?.dtype;
-    near(n * inner).then(|| out.computed())
+    lines_near(n, inner).then(|| out.computed())
 }
 
 fn run_softmax(cx: &mut KernelCx<'_, '_>, form: Form) -> Result<()> {

@@ -12,7 +12,6 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
-use crate::ops::reduce::near;
 use crate::{Attr, DType, Meta, Metas, OpDef, Result, Shape, Tensor, apply, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -108,10 +107,10 @@ pub(super) fn kept(shape: &Shape) -> Kept {
     Kept { before: shape[0], kept: shape[1], after: shape[2..].iter().product() }
 }
 
-/// A prologue has all that is averaged over at once; it makes long runs of it.
+/// A prologue has all that is averaged over at once.
 fn prologue(cx: &InferCx<'_>) -> Option<DType> {
-    let Kept { before, kept, after } = (cx.shape(0).rank() > 1).then(|| kept(cx.shape(0)))?;
-    (before == 1 && near(kept.min(1) * after)).then(|| cx.dtype(0).computed())
+    let kept = (cx.shape(0).rank() > 1).then(|| kept(cx.shape(0)))?;
+    kept.is_near().then(|| cx.dtype(0).computed())
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

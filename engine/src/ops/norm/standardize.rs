@@ -10,7 +10,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
 };
-use crate::ops::reduce::{dims_attr, kept_shape, n_reduced, near};
+use crate::ops::reduce::{dims_attr, kept_shape, n_reduced};
 use crate::{DType, Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -77,11 +77,11 @@ fn split(shape: &Shape, dims: &[usize]) -> Option<[usize; 3]> {
     clean.then(|| [numel(&shape[..before]), numel(&shape[before..after]), numel(&shape[after..])])
 }
 
-/// A prologue has all that is averaged over at once; it makes long runs of it.
+/// A prologue has all that is averaged over at once.
 fn prologue(cx: &InferCx<'_>) -> Option<DType> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
     let [before, kept, after] = split(cx.shape(0), &dims)?;
-    (before == 1 && near(kept.min(1) * after)).then(|| cx.dtype(0).computed())
+    Kept { before, kept, after }.is_near().then(|| cx.dtype(0).computed())
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

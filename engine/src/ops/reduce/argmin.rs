@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
         extremes::run_place(cx, Side::Smallest)
     })
     .finishing()
-    .with_prologue(extremes::prologue_place)
+    .with_prologue(super::streamed)
     .on_cuda(|cx| extremes::best_on_cuda(cx, "ng_smallest_place"))]),
     grad: Grad::Stops("indices are whole numbers"),
     step: None,

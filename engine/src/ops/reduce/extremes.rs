@@ -6,7 +6,7 @@ use super::cuda::{Fold as CudaFold, fold_over, one_or_all};
 use super::{
     Rows, dims_attr, fold_into, kept_shape, n_reduced, one_dim, reduced_shape, rows, spread,
 };
-use crate::cpu::{reduce, scan, strided};
+use crate::cpu::{extremes, reduce, scan, strided};
 use crate::functional::{div, eq, mul, reshape, scatter_add, sum, to};
 use crate::meaning::{Array, MeaningCx, Scalar, along, best, of_kind, over, picked};
 use crate::op::{CudaCx, GradCx, InferCx, KernelCx};
@@ -62,7 +62,7 @@ pub(super) fn run_best(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         if let [values, indices] = cx.outputs {
             let (values, indices) = (values.as_mut_slice::<T>(), indices.as_mut_slice::<i64>());
-            scan::best(side == Side::Largest, &data, (n, inner), values, indices, cx.part);
+            extremes::best(side == Side::Largest, &data, (n, inner), values, indices, cx.part);
         }
     });
     Ok(())
@@ -104,7 +104,7 @@ pub(super) fn run_place(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         let indices = cx.outputs[0].as_mut_slice::<i64>();
         let mut values = vec![T::default(); indices.len()];
-        scan::best(side == Side::Largest, &data, (n, inner), &mut values, indices, cx.part);
+        extremes::best(side == Side::Largest, &data, (n, inner), &mut values, indices, cx.part);
     });
     Ok(())
 }
@@ -124,21 +124,6 @@ pub(super) fn run_over(cx: &mut KernelCx<'_, '_>, side: Side) -> Result<()> {
         Side::Largest => fold_into::<T, _, T>(cx, 0, reduce::Max, |x| x),
         Side::Smallest => fold_into::<T, _, T>(cx, 0, reduce::Min, |x| x),
     })
-}
-
-/// The prologue of `max` and `min`: any over all elements, where each is read once. Along a dimension it is that of `argmax`.
-pub(super) fn prologue_best(cx: &InferCx<'_>) -> Option<DType> {
-    match one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()? {
-        None => super::streamed(cx),
-        Some(_) => prologue_place(cx),
-    }
-}
-
-/// The prologue of `argmax` and `argmin`, which read a line twice: it makes those that stay near.
-pub(super) fn prologue_place(cx: &InferCx<'_>) -> Option<DType> {
-    let dim = one_dim(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
-    let (n, inner) = super::around(cx.shape(0), &dims_of(dim, cx.shape(0)));
-    super::near(n * inner).then(|| cx.dtype(0).computed())
 }
 
 /// Equal extremes share the gradient.

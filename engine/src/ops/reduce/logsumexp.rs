@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::cuda::{Fold, over_dims};
-use super::{Rows, dims_attr, reduced_shape, rows, spread};
+use super::{Rows, around, dims_attr, lines_near, reduced_shape, rows, spread, together};
 use crate::apply::default_dtype;
 use crate::cpu::softmax;
 use crate::cuda::source::computed;
@@ -15,7 +15,9 @@ use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,
 };
-use crate::{Attr, Meta, Metas, OpDef, Outputs, Result, Tensor, apply, apply_one, with_float};
+use crate::{
+    Attr, DType, Meta, Metas, OpDef, Outputs, Result, Tensor, apply, apply_one, with_float,
+};
 
 pub static OP: OpDef = OpDef {
     name: "logsumexp",
@@ -30,7 +32,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::new("reduce.logsumexp", run)
         .finishing()
-        .with_prologue(super::held)
+        .with_prologue(prologue)
         .on_cuda(|cx| {
             let fold = Fold { size: 16, ..Fold::of("ng_exponentials", computed(cx.dtype(0))) };
             over_dims(cx, 0, &fold)
@@ -64,6 +66,13 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
 fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank())?;
     Ok(smallvec![Meta::new(reduced_shape(cx.shape(0), &dims, cx.flag(1)), cx.dtype(0))])
+}
+
+/// Whole lines are read more than once: a prologue makes them where they stay near.
+fn prologue(cx: &InferCx<'_>) -> Option<DType> {
+    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
+    let (n, inner) = around(cx.shape(0), &dims);
+    lines_near(n, if together(&dims) { inner } else { 1 }).then(|| cx.dtype(0).computed())
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {

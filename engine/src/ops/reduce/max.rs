@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_best,
     body: Body::Kernels(&[Kernel::new("reduce.max", |cx| extremes::run_best(cx, Side::Largest))
         .finishing()
-        .with_prologue(extremes::prologue_best)
+        .with_prologue(super::streamed)
         .on_cuda(|cx| extremes::best_on_cuda(cx, "ng_largest"))]),
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amax::OP), Saves::Both),
     step: Some(|cx| if cx.has(0) { "MaxBackward0" } else { "MaxBackward1" }),

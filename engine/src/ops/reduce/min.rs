@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     infer: extremes::infer_best,
     body: Body::Kernels(&[Kernel::new("reduce.min", |cx| extremes::run_best(cx, Side::Smallest))
         .finishing()
-        .with_prologue(extremes::prologue_best)
+        .with_prologue(super::streamed)
         .on_cuda(|cx| extremes::best_on_cuda(cx, "ng_smallest"))]),
     grad: Grad::Rule(|cx| extremes::grad_best(cx, &super::amin::OP), Saves::Both),
     step: Some(|cx| if cx.has(0) { "MinBackward0" } else { "MinBackward1" }),

@@ -4,10 +4,10 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::OpDef;
 use crate::cpu::lane::{Input, Pieces};
-use crate::cpu::moments;
 use crate::cpu::number::Num;
 use crate::cpu::reduce::{self, Fold};
 use crate::cpu::typed::Plain;
+use crate::cpu::{strips, variances};
 use crate::dtype::Arithmetic;
 use crate::dtype::Number;
 use crate::meaning::{Array, MeaningCx, Scalar, over};
@@ -156,7 +156,7 @@ fn around(shape: &Shape, dims: &[usize]) -> (usize, usize) {
     (n_reduced(shape, dims), dims.last().map_or(1, |&it| shape[it + 1..].iter().product()))
 }
 
-/// Elements of a line, or of lines side by side, that a prologue makes for kernels which read them more than once.
+/// Elements of a line that a prologue makes for kernels which read it more than once, as a whole.
 const NEAR: usize = 1 << 16;
 
 /// Whether so many elements, made for one thread, stay near.
@@ -164,16 +164,14 @@ pub(crate) fn near(len: usize) -> bool {
     len <= NEAR
 }
 
-/// The prologue of reductions that read each element once, as it is: they take any.
-pub(crate) fn streamed(cx: &InferCx<'_>) -> Option<DType> {
-    Some(cx.dtype(0).computed())
+/// Whether lines of `n` elements stay near, `inner` of them side by side, of which a kernel has some columns made at a time.
+pub(crate) fn lines_near(n: usize, inner: usize) -> bool {
+    if inner == 1 { near(n) } else { strips::are_near(n, inner) }
 }
 
-/// The prologue of reductions that read what they reduce more than once, dimensions of attribute 0.
-pub(crate) fn held(cx: &InferCx<'_>) -> Option<DType> {
-    let dims = dims_attr(cx.op.name, cx.attrs, 0, cx.shape(0).rank()).ok()?;
-    let (n, inner) = around(cx.shape(0), &dims);
-    near(if together(&dims) { n * inner } else { n }).then(|| cx.dtype(0).computed())
+/// The prologue of reductions that read elements as they are, and never more at a time than stays near: they take any.
+pub(crate) fn streamed(cx: &InferCx<'_>) -> Option<DType> {
+    Some(cx.dtype(0).computed())
 }
 
 /// The prologue of sums and products: what [`accumulate`] converts first comes converted.
@@ -333,7 +331,7 @@ pub(crate) fn variances(cx: &mut KernelCx<'_, '_>, finish: fn(f64) -> f64) -> Re
         let Rows { data, n, inner } = rows::<T>(&cx.operand(), &dims);
         let out = cx.outputs[0].as_mut_slice::<T>();
         let divisor = (n as f64 - correction).max(0.0);
-        moments::squares(&data, (n, inner), out, &|sum| finish(sum / divisor) as T, cx.part);
+        variances::squares(&data, (n, inner), out, &|sum| finish(sum / divisor) as T, cx.part);
         Ok(())
     })
 }

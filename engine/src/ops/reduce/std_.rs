@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_variances,
     body: Body::Kernels(&[Kernel::new("reduce.std", run)
         .finishing()
-        .with_prologue(super::held)
+        .with_prologue(super::streamed)
         .on_cuda(|cx| super::cuda::spread(cx, "ng_deviation"))]),
     grad: Grad::Rule(grad, Saves::Both),
     step: None,

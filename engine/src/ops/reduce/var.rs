@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     infer: super::infer_variances,
     body: Body::Kernels(&[Kernel::new("reduce.var", run)
         .finishing()
-        .with_prologue(super::held)
+        .with_prologue(super::streamed)
         .on_cuda(|cx| super::cuda::spread(cx, "ng_spread"))]),
     grad: Grad::Rule(grad, Saves::Inputs),
     step: None,
