@@ -1,31 +1,28 @@
-//! `numpy._core.native`'s files: `.npy` and `.npz` as NumPy 2 writes them, byte for byte. An `.npz` file is a zip archive of
-//! `.npy` files; written it is not compressed, read it may be (deflate).
+//! `numpy._core.native`'s files: `.npy` as NumPy 2 writes them, byte for byte, and `.npz`, which are zip archives of `.npy` files.
 //!
-//! **Invariant:** a reader trusts nothing: lengths, offsets and checksums are looked at before they are used.
+//! **Invariant:** a reader trusts nothing: lengths and offsets are looked at before they are used.
 
 use engine::{DType, Shape, Tensor};
 
+use super::archive::{self, Archive};
 use crate::array::{self, dtype};
 use crate::native::*;
 use crate::tensor::convert;
-use miniz_oxide::inflate::decompress_to_vec_with_limit;
 
 pub(super) static FUNCTIONS: &[NativeFn] = &[
     function("write_npy", "path, array", "Writes one array.", write_npy).session(),
-    function("write_npz", "path, names, arrays", "Writes arrays under names.", write_npz).session(),
+    function("write_npz", "path, names, arrays, packed", "Writes arrays under names.", write_npz)
+        .session(),
     function(
         "read_arrays",
         "path",
-        "The array of an .npy file, or names and arrays of an .npz file; None for other files.",
+        "The array of an .npy file, or names and arrays of an .npz file; None for other files, torch.save's among them.",
         read_arrays,
     )
     .session(),
 ];
 
 const MAGIC: &[u8] = b"\x93NUMPY";
-const LOCAL: u32 = 0x0403_4b50;
-const CENTRAL: u32 = 0x0201_4b50;
-const END: u32 = 0x0605_4b50;
 
 fn write_npy(cx: &mut Cx, args: Args<'_>) -> Res {
     let bytes = npy(&convert::variable(&args[1])?.get())?;
@@ -73,8 +70,13 @@ fn read_arrays(cx: &mut Cx, args: Args<'_>) -> Res {
     if !bytes.starts_with(b"PK") {
         return Ok(Value::None);
     }
-    let mut arrays = Vec::new();
-    for (name, content) in members(&bytes).map_err(said)? {
+    let (mut arrays, mut members) = (Vec::new(), Archive::new(&bytes).map_err(said)?);
+    let names = members.names().map_err(said)?;
+    if names.iter().any(|it| it.ends_with("data.pkl")) {
+        return Ok(Value::None);
+    }
+    for name in names {
+        let content = members.content(&name).map_err(said)?;
         let array = decode(&content).map_err(|it| said(format!("{name}: {it}")))?;
         let name = name.strip_suffix(".npy").unwrap_or(&name);
         arrays.push(Value::tuple([Value::str(name), value(array)]));
@@ -161,86 +163,8 @@ fn write_npz(cx: &mut Cx, args: Args<'_>) -> Res {
         let content = npy(&convert::variable(array)?.get())?;
         members.push((format!("{}.npy", name.as_str().unwrap_or_default()), content));
     }
-    let bytes =
-        archive(&members).ok_or_else(|| value_error("the arrays are too large for a zip"))?;
+    let said = |about: String| value_error(format!("{path}: {about}"));
+    let bytes = archive::write(&members, cx.truth(&args[3])?).map_err(said)?;
     cx.host.write_file(&path, &bytes).map_err(os_error)?;
     Ok(Value::None)
-}
-
-/// A zip archive of files that are stored as they are; `None` from 4 GiB on.
-/// <https://pkware.cachefly.net/webdocs/casestudies/APPNOTE.TXT>
-fn archive(members: &[(String, Vec<u8>)]) -> Option<Vec<u8>> {
-    // Version 2.0; names in UTF-8; stored; 1980-01-01, as zip counts days.
-    const COMMON: [u16; 5] = [20, 0x0800, 0, 0, 0x0021];
-    let (mut bytes, mut directory) = (Vec::new(), Vec::new());
-    for (name, content) in members {
-        let offset = u32::try_from(bytes.len()).ok()?;
-        let size = u32::try_from(content.len()).ok()?;
-        let mut facts: Vec<u8> = COMMON.iter().flat_map(|it| it.to_le_bytes()).collect();
-        facts.extend(crc32fast::hash(content).to_le_bytes());
-        facts.extend([size, size].iter().flat_map(|it| it.to_le_bytes()));
-        facts.extend(u16::try_from(name.len()).ok()?.to_le_bytes());
-        facts.extend([0, 0]);
-        bytes.extend(LOCAL.to_le_bytes());
-        bytes.extend(&facts);
-        bytes.extend(name.as_bytes());
-        bytes.extend(content);
-        directory.extend(CENTRAL.to_le_bytes());
-        directory.extend(20_u16.to_le_bytes());
-        directory.extend(&facts);
-        directory.extend([0; 10]);
-        directory.extend(offset.to_le_bytes());
-        directory.extend(name.as_bytes());
-    }
-    let (start, count) = (u32::try_from(bytes.len()).ok()?, u16::try_from(members.len()).ok()?);
-    let size = u32::try_from(directory.len()).ok()?;
-    bytes.extend(directory);
-    bytes.extend(END.to_le_bytes());
-    bytes.extend([0; 4]);
-    bytes.extend([count, count].iter().flat_map(|it| it.to_le_bytes()));
-    bytes.extend([size, start].iter().flat_map(|it| it.to_le_bytes()));
-    bytes.extend([0, 0]);
-    Some(bytes)
-}
-
-/// Names and contents of the files in a zip archive.
-fn members(bytes: &[u8]) -> Result<Vec<(String, Vec<u8>)>, String> {
-    let cut = || "the archive is cut off".to_owned();
-    let word = |at: usize| -> Option<u32> {
-        Some(u32::from_le_bytes(bytes.get(at..at.checked_add(4)?)?.try_into().ok()?))
-    };
-    let half = |at: usize| -> Option<usize> {
-        let two = bytes.get(at..at.checked_add(2)?)?;
-        Some(usize::from(u16::from_le_bytes(two.try_into().ok()?)))
-    };
-    let last = bytes.len().checked_sub(22).ok_or_else(cut)?;
-    let first = last.saturating_sub(0xffff);
-    let end = (first..=last).rev().find(|at| word(*at) == Some(END)).ok_or_else(cut)?;
-    let count = half(end + 10).ok_or_else(cut)?;
-    let mut at = word(end + 16).ok_or_else(cut)? as usize;
-    let mut found = Vec::new();
-    for _ in 0..count {
-        let entry = (|| {
-            let method = half(at + 10)?;
-            let (crc, packed, size) = (word(at + 16)?, word(at + 20)?, word(at + 24)?);
-            let name = bytes.get(at + 46..at + 46 + half(at + 28)?)?;
-            let local = word(at + 42)? as usize;
-            let data = local + 30 + half(local + 26)? + half(local + 28)?;
-            let data = bytes.get(data..data.checked_add(packed as usize)?)?;
-            at += 46 + name.len() + half(at + 30)? + half(at + 32)?;
-            Some((method, crc, size as usize, String::from_utf8_lossy(name).into_owned(), data))
-        })();
-        let (method, crc, size, name, data) = entry.ok_or_else(cut)?;
-        let content = match method {
-            0 => data.to_vec(),
-            8 => decompress_to_vec_with_limit(data, size)
-                .map_err(|_| format!("{name} is damaged"))?,
-            other => return Err(format!("{name} is compressed by method {other}")),
-        };
-        if content.len() != size || crc32fast::hash(&content) != crc {
-            return Err(format!("{name} is damaged"));
-        }
-        found.push((name, content));
-    }
-    Ok(found)
 }

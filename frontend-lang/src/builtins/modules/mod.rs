@@ -1,6 +1,7 @@
 //! Built-in modules written in Rust, one file each.
 
 mod anomaly;
+mod archive;
 mod array_files;
 pub mod cmath;
 pub mod collections;
@@ -25,6 +26,8 @@ pub mod notegrad;
 pub mod numpy;
 pub mod operator;
 pub mod os;
+mod pickle;
+mod pickle_dump;
 pub mod pyplot;
 pub mod random;
 mod random_distributions;
