@@ -383,7 +383,8 @@ fn numbers_are_converted_once_for_all_tiles() {
 fn what_is_the_same_everywhere_reaches_all_tiles() {
     for n in [1, 255, 257, 1025, 2600, 9000] {
         let x = floats(&(0..n).map(|at| (at % 97) as f32 * 0.25).collect::<Vec<_>>());
-        let numbers = [Tensor::number(1.1), floats(&[2.3]).with_layout(Layout::contiguous(Shape::default()))];
+        let numbers =
+            [Tensor::number(1.1), floats(&[2.3]).with_layout(Layout::contiguous(Shape::default()))];
         let step = |name: &str, of: [Ref; 2], operands: [&Tensor; 2]| {
             let operands = operands.map(Clone::clone);
             Step::new(op(name), &op(name).default_attrs(), &of, &operands).unwrap()
