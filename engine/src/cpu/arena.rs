@@ -52,6 +52,8 @@ pub struct Target {
 pub struct Operands {
     inputs: Vec<Operand>,
     outputs: Vec<Target>,
+    /// Bytes that the inputs, then the outputs, reach over from the first of their places on.
+    reaches: Vec<usize>,
 }
 
 /// The buffers of one run.
@@ -66,6 +68,20 @@ pub struct Buffers<'a> {
 /// A buffer that was there before the run, and the copies beside it.
 type Lasting<'a> = (Region, &'a Packs);
 
+impl Operand {
+    /// Bytes from the first of its place on that the layout reaches over.
+    fn reach(&self) -> usize {
+        self.layout.end() * self.dtype.size()
+    }
+}
+
+impl Target {
+    /// Bytes that it takes.
+    fn reach(&self) -> usize {
+        self.shape.numel() * self.dtype.size()
+    }
+}
+
 impl Operands {
     /// The operands of a launch; `None` when a target overlaps another operand, or a layout begins before its buffer.
     pub fn new(inputs: Vec<Operand>, outputs: Vec<Target>) -> Option<Self> {
@@ -73,18 +89,16 @@ impl Operands {
             return None;
         }
         for (idx, target) in outputs.iter().enumerate() {
-            let range = bytes_of(target.place, target.shape.numel() * target.dtype.size())?;
-            let others = outputs[idx + 1..]
-                .iter()
-                .filter_map(|it| bytes_of(it.place, it.shape.numel() * it.dtype.size()));
-            let read = inputs
-                .iter()
-                .filter_map(|it| bytes_of(it.place, it.layout.end() * it.dtype.size()));
+            let range = bytes_of(target.place, target.reach())?;
+            let others = outputs[idx + 1..].iter().filter_map(|it| bytes_of(it.place, it.reach()));
+            let read = inputs.iter().filter_map(|it| bytes_of(it.place, it.reach()));
             if read.chain(others).any(|it| overlap(range, it)) {
                 return None;
             }
         }
-        Some(Self { inputs, outputs })
+        let read = inputs.iter().map(Operand::reach);
+        let reaches = read.chain(outputs.iter().map(Target::reach)).collect();
+        Some(Self { inputs, outputs, reaches })
     }
 
     /// What is read.
@@ -136,13 +150,14 @@ impl Operands {
         body: impl for<'x> FnOnce(&[Source<'x>], &mut [OutView<'x>]) -> R,
     ) -> Option<R> {
         let buffers = &*buffers;
+        let (read, written) = self.reaches.split_at_checked(self.inputs.len())?;
         let mut inputs: SmallVec<[Source<'_>; 8]> = SmallVec::new();
-        for it in &self.inputs {
-            inputs.push(buffers.read(it)?);
+        for (it, &reach) in self.inputs.iter().zip(read) {
+            inputs.push(buffers.read(it, reach)?);
         }
         let mut outputs: SmallVec<[OutView<'_>; 4]> = SmallVec::new();
-        for it in &self.outputs {
-            outputs.push(buffers.write(it)?);
+        for (it, &reach) in self.outputs.iter().zip(written) {
+            outputs.push(buffers.write(it, reach)?);
         }
         Some(body(&inputs, &mut outputs))
     }
@@ -189,24 +204,23 @@ impl<'a> Buffers<'a> {
 
     /// The first element of an operand, if it lies in one of the buffers.
     pub fn first(&self, operand: &Operand) -> Option<Number> {
-        match self.read(operand)? {
+        match self.read(operand, operand.reach())? {
             Source::View(view) => view.first(),
             Source::Number(number) => Some(number),
             Source::Replaced(_) => None,
         }
     }
 
-    /// Inlined, as is [`Buffers::write`], so that what it gives is made where it stays: moved, it would be read in other words than it was
+    /// An operand, which reaches over so many bytes. Inlined, as is [`Buffers::write`], so that what it gives is made where it stays: moved, it would be read in other words than it was
     /// written in, and such a read has to wait for the writes.
     #[inline(always)]
-    fn read<'b>(&'b self, operand: &'b Operand) -> Option<Source<'b>> {
+    fn read<'b>(&'b self, operand: &'b Operand, reach: usize) -> Option<Source<'b>> {
         match operand.place {
             Place::Number(number) => return Some(Source::Number(number)),
             Place::Fed(at) => return Some(Source::Number((*self.numbers.get(at)?)?)),
             _ => {}
         }
-        let region =
-            self.region(operand.place, operand.layout.end() * operand.dtype.size(), operand.dtype)?;
+        let region = self.region(operand.place, reach, operand.dtype)?;
         // SAFETY: the buffers are borrowed for the run; the region holds the layout, which does not begin before it; within
         // a launch nothing writes to it (`Operands::new`), and one launch at a time has the buffers (`Operands::with`).
         let view = unsafe { View::from_region(region, &operand.layout, operand.dtype) };
@@ -219,12 +233,11 @@ impl<'a> Buffers<'a> {
     }
 
     #[inline(always)]
-    fn write<'b>(&'b self, target: &'b Target) -> Option<OutView<'b>> {
+    fn write<'b>(&'b self, target: &'b Target, reach: usize) -> Option<OutView<'b>> {
         if !matches!(target.place, Place::Arena(_) | Place::Output(_)) {
             return None;
         }
-        let region =
-            self.region(target.place, target.shape.numel() * target.dtype.size(), target.dtype)?;
+        let region = self.region(target.place, reach, target.dtype)?;
         // SAFETY: arena and outputs are exclusively borrowed for the run; no other operand of the launch overlaps
         // (`Operands::new`), and no other launch has the buffers (`Operands::with`).
         Some(unsafe { OutView::from_region(region, &target.shape, target.dtype) })

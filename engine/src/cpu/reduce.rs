@@ -3,6 +3,8 @@
 //! Rows are folded in 16 lanes and blocks of 1024, so that loops vectorise and rounding errors stay small; block
 //! results are joined in a wider type. The order of operations depends neither on the machine nor on the threads.
 
+use std::mem::MaybeUninit;
+
 use super::lane::{Block, Part, Pieces, Scratch};
 use super::number::Num;
 use super::pool::{self, Shared};
@@ -71,20 +73,16 @@ pub fn totals<T: Num, F: Fold<T>>(
     }
     assert!(x.len() == len / inner * n * inner, "as many elements as results take");
     let split = Split::new(n, inner, len);
+    // The slots are empty at first.
     let partial = |piece, first, slots: &mut [F::Total], scratch: &mut Scratch| {
-        slots.fill(F::EMPTY);
         fold_groups(fold, x, (n, inner), split.steps(piece), first, slots, scratch);
     };
     if split.pieces == 1 {
         return split.for_each_group(&|first, width, scratch| {
-            if width == 1 {
-                let mut slot = [F::EMPTY];
-                partial(0, first, &mut slot, scratch);
-                return emit(first, &slot);
-            }
-            let mut slots = [F::EMPTY; COLUMNS];
-            partial(0, first, &mut slots[..width], scratch);
-            emit(first, &slots[..width]);
+            with_room(F::EMPTY, width, |slots| {
+                partial(0, first, slots, scratch);
+                emit(first, slots);
+            });
         });
     }
     let mut parts = vec![F::EMPTY; split.pieces * len];
@@ -102,6 +100,16 @@ pub fn totals<T: Num, F: Fold<T>>(
         merged.iter_mut().zip(piece).for_each(|(total, &part)| *total = fold.merge(*total, part));
     }
     emit(0, merged);
+}
+
+/// Calls `body` with so many values, at most [`COLUMNS`], on the stack; the others there are not written, since most folds have few results.
+#[inline(always)]
+fn with_room<T: Copy>(value: T, len: usize, body: impl FnOnce(&mut [T])) {
+    let mut room = [const { MaybeUninit::uninit() }; COLUMNS];
+    let room = &mut room[..len];
+    room.iter_mut().for_each(|it| _ = it.write(value));
+    // SAFETY: all of them have just been written.
+    body(unsafe { &mut *(std::ptr::from_mut(room) as *mut [T]) });
 }
 
 /// How a fold is cut into work for threads. It depends on the sizes alone, so results do not depend on the threads.
@@ -232,19 +240,18 @@ impl<T: Num, F: Fold<T>> wide::Loop for Strip<'_, T, F> {
             }
             return;
         }
-        let mut parts = [F::START; COLUMNS];
-        let parts = &mut parts[..len];
         for (block, slots) in x.chunks(n * step).zip(slots.chunks_exact_mut(len)) {
             for rows in block.chunks(ROWS * step) {
-                parts.fill(F::START);
-                for row in rows.chunks(step) {
-                    for (part, &x) in parts.iter_mut().zip(&row[..len]) {
-                        *part = fold.take(*part, x);
+                with_room(F::START, len, |parts| {
+                    for row in rows.chunks(step) {
+                        for (part, &x) in parts.iter_mut().zip(&row[..len]) {
+                            *part = fold.take(*part, x);
+                        }
                     }
-                }
-                for (total, &part) in slots.iter_mut().zip(parts.iter()) {
-                    *total = fold.total(*total, part);
-                }
+                    for (total, &part) in slots.iter_mut().zip(parts.iter()) {
+                        *total = fold.total(*total, part);
+                    }
+                });
             }
         }
     }

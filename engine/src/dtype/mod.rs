@@ -64,6 +64,19 @@ pub enum Width {
     W16,
 }
 
+impl Width {
+    /// That of elements of so many bytes, which is a power of two up to 16.
+    pub(crate) fn of_bytes(bytes: usize) -> Width {
+        match bytes {
+            1 => Width::W1,
+            2 => Width::W2,
+            4 => Width::W4,
+            8 => Width::W8,
+            _ => Width::W16,
+        }
+    }
+}
+
 /// The Rust types that written kernels compute in. Elements of other dtypes are converted for them: narrow integers to `I32`,
 /// halves to `F32`, so that what they accumulate is rounded once. Complex numbers are computed by their parts, which have this type
 /// ([`mod@crate::apply`]): no kernel that computes meets them.

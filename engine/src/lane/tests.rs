@@ -377,6 +377,42 @@ fn numbers_are_converted_once_for_all_tiles() {
     assert_eq!((program.code().len(), program.code().n_staying()), (3, 2));
 }
 
+/// Numbers, and what is computed of numbers alone, are the same in all tiles, whichever steps read them: such a result that only another one of its
+/// kind reads, one that a step on elements reads, and one that both do.
+#[test]
+fn what_is_the_same_everywhere_reaches_all_tiles() {
+    for n in [1, 255, 257, 1025, 2600, 9000] {
+        let x = floats(&(0..n).map(|at| (at % 97) as f32 * 0.25).collect::<Vec<_>>());
+        let numbers =
+            [Tensor::number(1.1), floats(&[2.3]).with_layout(Layout::contiguous(Shape::default()))];
+        let step = |name: &str, of: [Ref; 2], operands: [&Tensor; 2]| {
+            let operands = operands.map(Clone::clone);
+            Step::new(op(name), &op(name).default_attrs(), &of, &operands).unwrap()
+        };
+        let [a, b] = &numbers;
+        let product = call("mul", &[b.clone(), a.clone()]);
+        let power = call("pow", &[product.clone(), b.clone()]);
+        let scaled = call("mul", &[x.clone(), power.clone()]);
+        let moved = call("sub", &[scaled.clone(), product.clone()]);
+        let expected = call("div", &[moved.clone(), b.clone()]);
+        let steps = [
+            step("mul", [Ref::Input(2), Ref::Input(1)], [b, a]),
+            step("pow", [Ref::Step(0), Ref::Input(2)], [&product, b]),
+            step("mul", [Ref::Input(0), Ref::Step(1)], [&x, &power]),
+            step("sub", [Ref::Step(2), Ref::Step(0)], [&scaled, &product]),
+            step("div", [Ref::Step(3), Ref::Input(2)], [&moved, b]),
+        ];
+        let dtypes = [DType::F32, DType::F64, DType::F32];
+        let program = build(&dtypes, &steps, &[Ref::Step(4)]).unwrap();
+        let mut bytes = Bytes::of(x.shape(), DType::F32).unwrap();
+        let out = OutView::new(&mut bytes, x.shape(), DType::F32).unwrap();
+        let sources = [source(&x).unwrap(), Source::Number(Number::Float(1.1)), source(b).unwrap()];
+        run(&program, &sources, &mut [out], &program.param_values()).unwrap();
+        let got = Tensor::stored(bytes, Layout::contiguous(x.shape().clone()), DType::F32);
+        assert_eq!(bits(&got), bits(&expected), "{n} elements");
+    }
+}
+
 /// A product that one sum or difference needs is computed with it, and rounded by itself: numbers are such that a fused product would show.
 #[test]
 fn products_are_rounded_before_they_are_added() {

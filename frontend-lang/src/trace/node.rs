@@ -111,6 +111,11 @@ impl Node {
         self.object().is_some_and(is_same)
     }
 
+    /// Whether it is a class, which is there.
+    pub(super) fn is_class(&self) -> bool {
+        matches!(&self.object, Anchor::Holder(Candidate::Class(it)) if it.strong_count() > 0)
+    }
+
     /// Whether nobody can see a change of it.
     pub(super) fn is_unchanged_or_gone(&self) -> bool {
         self.object().is_none_or(|it| self.is_as_now(&it))
@@ -169,7 +174,7 @@ pub(super) struct Row(Box<[Held]>);
 impl Row {
     pub(super) fn of(values: &[Value], visit: &mut dyn FnMut(&Value)) -> Row {
         let mut held = Vec::with_capacity(values.len());
-        values.iter().for_each(|it| spread(it, 0, &mut |it| held.push(Held::of(it, visit))));
+        values.iter().for_each(|it| spread(it, &mut |it| held.push(Held::of(it, visit))));
         Row(held.into())
     }
 
@@ -178,7 +183,7 @@ impl Row {
         let mut held = self.0.iter();
         let mut same = true;
         for value in values {
-            spread(value, 0, &mut |it| same = same && held.next().is_some_and(|had| had.is(&it)));
+            spread(value, &mut |it| same = same && held.next().is_some_and(|had| had.is(&it)));
         }
         same && held.next().is_none()
     }
@@ -218,32 +223,42 @@ pub(super) fn can_change(value: &Value) -> bool {
         && !is_closed(value)
 }
 
-/// Shows a value, or the parts of one that cannot change itself.
-fn spread(value: &Value, depth: usize, visit: &mut dyn FnMut(Seen<'_>)) {
+/// Shows a value, or the parts of one that cannot change itself. Nearly all values are none of those, so they are shown here.
+#[inline(always)]
+fn spread(value: &Value, visit: &mut impl FnMut(Seen<'_>)) {
+    match value {
+        Value::Tuple(_) | Value::Method(_) | Value::Slice(_) => spread_parts(value, 0, visit),
+        other => visit(Seen::Value(other)),
+    }
+}
+
+/// The same of a value that stands so deep in others.
+fn spread_parts(value: &Value, depth: usize, visit: &mut dyn FnMut(Seen<'_>)) {
     let below = depth + 1;
     match value {
         _ if depth > DEEPEST => visit(Seen::Value(value)),
         Value::Tuple(it) => {
             visit(Seen::Parts(it.len()));
-            it.iter().for_each(|it| spread(it, below, visit));
+            it.iter().for_each(|it| spread_parts(it, below, visit));
         }
         // Methods are made anew wherever they are asked for.
         Value::Method(it) => {
             visit(Seen::Parts(2));
-            spread(&it.func, below, visit);
-            spread(&it.this, below, visit);
+            spread_parts(&it.func, below, visit);
+            spread_parts(&it.this, below, visit);
         }
         Value::Slice(it) => {
             visit(Seen::Parts(3));
-            [&it.start, &it.stop, &it.step].into_iter().for_each(|it| spread(it, below, visit));
+            let bounds = [&it.start, &it.stop, &it.step];
+            bounds.into_iter().for_each(|it| spread_parts(it, below, visit));
         }
         other => visit(Seen::Value(other)),
     }
 }
 
 /// Shows what an object holds, in order; marks stand for what are no values.
-fn parts(object: &Value, slots: &[u32], visit: &mut dyn FnMut(Seen<'_>)) {
-    let mut spread_to = |it: &Value| spread(it, 0, visit);
+fn parts(object: &Value, slots: &[u32], visit: &mut impl FnMut(Seen<'_>)) {
+    let mut spread_to = |it: &Value| spread(it, visit);
     match object {
         Value::Tensor(it) => tensor_parts(it, &mut spread_to),
         Value::Module(it) => {

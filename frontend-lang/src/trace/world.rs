@@ -119,9 +119,10 @@ impl World {
 
     #[inline]
     fn holds(&self, roots: &[Value], is_unchanged: impl Fn(&Node) -> bool) -> bool {
+        // The settings say that no attribute of a class has changed.
         self.settings == Settings::now()
             && self.roots.as_ref().is_some_and(|it| it.is(roots))
-            && self.nodes.iter().all(is_unchanged)
+            && self.nodes.iter().all(|it| it.is_class() || is_unchanged(it))
             && (self.assigned.get() == assigned_grads() || self.has_own_grads())
     }
 

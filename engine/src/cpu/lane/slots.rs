@@ -2,6 +2,7 @@
 
 use super::geometry::Geometry;
 use crate::cpu::strided::copy_reversed;
+use crate::cpu::wide;
 use crate::dtype::Width;
 
 /// # Safety
@@ -27,12 +28,39 @@ pub(super) unsafe fn fill(slot: *mut u8, bits: u64, width: Width, n: usize) {
     // SAFETY: a slot is 64-byte aligned; the rest is promised by the caller.
     unsafe {
         match width {
-            Width::W1 => std::slice::from_raw_parts_mut(slot, n).fill(bits as u8),
-            Width::W2 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u16),
-            Width::W4 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits as u32),
-            Width::W8 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(bits),
-            Width::W16 => std::slice::from_raw_parts_mut(slot.cast(), n).fill(u128::from(bits)),
+            Width::W1 => fill_with(slot, bits as u8, n),
+            Width::W2 => fill_with(slot.cast(), bits as u16, n),
+            Width::W4 => fill_with(slot.cast(), bits as u32, n),
+            Width::W8 => fill_with(slot.cast(), bits, n),
+            Width::W16 => fill_with(slot.cast(), u128::from(bits), n),
         }
+    }
+}
+
+/// # Safety
+/// There is room for `n` elements at `slot`, which is a multiple of their size.
+unsafe fn fill_with<T: Copy>(slot: *mut T, element: T, n: usize) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        match n {
+            1 => slot.write(element),
+            _ => wide::run(Fill { slots: std::slice::from_raw_parts_mut(slot, n), element }),
+        }
+    }
+}
+
+/// The same in all slots.
+struct Fill<'a, T> {
+    slots: &'a mut [T],
+    element: T,
+}
+
+impl<T: Copy> wide::Loop for Fill<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        self.slots.fill(self.element);
     }
 }
 

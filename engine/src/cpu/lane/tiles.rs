@@ -11,6 +11,7 @@ use super::scratch::with_scratch;
 use super::slots::{fill, gather, read_bits};
 use super::{Mem, stream};
 use crate::cpu::pool::for_each_chunk;
+use crate::dtype::Width;
 use crate::math::Fault;
 
 /// Elements of a tile when nothing is kept in slots.
@@ -115,17 +116,14 @@ impl Run<'_> {
             }
         };
         self.point(regs, (scratch, slot_bytes), streams);
-        let filled = tile.min(block.len);
-        // SAFETY: slots hold a tile.
-        unsafe { self.fill_slots(regs, filled) };
         // What goes elsewhere replaces nothing.
         let onto = if first.is_null() { &self.onto[..] } else { &[] };
-        let skips = block.numel() > tile;
         let (mut steps, mut of_lines) = (Steps::new(), Steps::new());
-        // SAFETY: as above; slots and splats are filled.
+        let skips = block.numel() > tile;
+        // SAFETY: slots hold a tile.
         unsafe {
-            let once = skips.then_some(filled);
-            self.list(&mut steps, &mut of_lines, regs, onto, once, &mut fault);
+            let filled = tile.min(block.len);
+            self.list(&mut steps, &mut of_lines, regs, onto, (skips, filled), &mut fault);
         }
         let mut movers: SmallVec<[Mover; 8]> = SmallVec::new();
         self.movers(&mut movers, streams);
@@ -209,56 +207,60 @@ impl Run<'_> {
         }
     }
 
-    /// Writes what is the same everywhere to the first `filled` elements of its slot.
+    /// Writes what is the same everywhere to the first `filled` elements of its slot; of what is the same in the run, as far as `same` says so, to one.
     ///
     /// # Safety
     /// The registers are those of this run, whose slots hold a tile.
-    unsafe fn fill_slots(&self, regs: &[*mut u8], filled: usize) {
+    unsafe fn fill_slots(&self, regs: &[*mut u8], same: &[Same], filled: usize) {
         let code = self.code;
+        let count = |reg: usize| if same.get(reg) == Some(&Same::InTheRun) { 1 } else { filled };
         for it in &code.splats {
             let number = match it.value {
                 SplatValue::Number(number) => number,
                 SplatValue::Param(idx) => self.params[idx],
             };
-            let mem = Mem::from(it.lane);
+            let (mem, reg) = (Mem::from(it.lane), usize::from(it.slot));
             // SAFETY: splats go to slots.
-            unsafe { fill(regs[usize::from(it.slot)], mem.bits(number), mem.width(), filled) };
+            unsafe { fill(regs[reg], mem.bits(number), mem.width(), count(reg)) };
         }
         for (idx, operand) in self.operands.iter().enumerate() {
             if operand.access == Access::Splat {
                 let width = code.inputs[idx].width();
                 // SAFETY: the first element of the operand is readable, and one that is not read in place has a slot.
-                unsafe { fill(regs[idx], read_bits(operand.base, width), width, filled) };
+                unsafe { fill(regs[idx], read_bits(operand.base, width), width, count(idx)) };
             }
         }
     }
 
-    /// Lists what runs on each tile. Given so many elements, what gives the same in every tile, such as the conversion of a number, runs
-    /// here on them instead, and what gives the same along a line is listed for lines.
+    /// Lists what runs on each tile, and fills what that reads and is the same everywhere, for so many elements. Where there are further tiles, what
+    /// gives the same in each, such as the conversion of a number, runs here, on one element that is then spread; what
+    /// gives the same along a line is listed for lines.
     ///
     /// # Safety
-    /// The registers are those of this run, and what is the same everywhere has been written to its slots.
+    /// The registers are those of this run, whose slots hold a tile.
     unsafe fn list<'a>(
         &'a self,
         steps: &mut Steps<'a>,
         of_lines: &mut Steps<'a>,
         regs: &[*mut u8],
         onto: &[(usize, Loop)],
-        once: Option<usize>,
+        (skips, filled): (bool, usize),
         fault: &mut Option<Fault>,
     ) {
         let code = self.code;
-        let mut same = if once.is_some() { self.sameness(regs.len()) } else { SmallVec::new() };
-        let once = once.filter(|_| same.iter().any(|it| *it != Same::Nowhere));
+        let mut same = if skips { self.sameness(regs.len()) } else { SmallVec::new() };
+        let skips = same.iter().any(|it| *it != Same::Nowhere);
+        // SAFETY: promised by the caller.
+        unsafe { self.fill_slots(regs, &same, filled) };
         for (idx, it) in code.instrs.iter().enumerate() {
-            if let Some(n) = once.filter(|_| code.stays[idx]) {
+            if skips && code.stays[idx] {
                 let operands = it.src[..it.kern.arity].iter().map(|&reg| same[usize::from(reg)]);
                 let found = operands.max().unwrap_or(Same::InTheRun);
                 same[usize::from(it.dst)] = found;
                 match found {
                     Same::InTheRun => {
-                        // SAFETY: as in `tiles`; slots and splats hold a whole tile.
-                        unsafe { execute(it.kern.run, it, regs, n, fault) }
+                        // SAFETY: as in `tiles`; slots and splats hold an element.
+                        unsafe { execute(it.kern.run, it, regs, 1, fault) }
                         continue;
                     }
                     Same::InTheLine => {
@@ -270,6 +272,10 @@ impl Run<'_> {
             }
             let written_onto = onto.iter().find(|it| it.0 == idx);
             steps.push((written_onto.map_or(it.kern.run, |it| it.1), it));
+        }
+        if skips {
+            // SAFETY: what is the same in the run is in slots, each with an element.
+            unsafe { spread(regs, &mut same, steps.iter().chain(&*of_lines), filled) };
         }
     }
 
@@ -415,6 +421,29 @@ impl Run<'_> {
             let size = mem.size();
             // SAFETY: promised by the caller; slots begin at a cache line, and so does a tile of an output that is streamed.
             unsafe { stream::copy(*slot, output.add(at * size), n * size) };
+        }
+    }
+}
+
+/// Writes the first element of what is the same in the run to the first `filled` elements of its slot, where one of the steps reads it.
+///
+/// # Safety
+/// The registers are those of the run, whose slots hold a tile; what is the same in the run is in slots, each with an element.
+unsafe fn spread<'a>(
+    regs: &[*mut u8],
+    same: &mut [Same],
+    steps: impl Iterator<Item = &'a (Loop, &'a Instr)>,
+    filled: usize,
+) {
+    for (_, it) in steps {
+        for reg in it.src[..it.kern.arity].iter().map(|&reg| usize::from(reg)) {
+            if same[reg] == Same::InTheRun {
+                let width = Width::of_bytes(it.kern.operand);
+                // SAFETY: promised by the caller.
+                unsafe { fill(regs[reg], read_bits(regs[reg], width), width, filled) };
+                // Spread once.
+                same[reg] = Same::Nowhere;
+            }
         }
     }
 }
