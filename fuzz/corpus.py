@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what the fuzzer starts from into fuzz/corpus: cells of the specs, programs of the tests, model files, messages.
+"""Writes what the fuzzer starts from into fuzz/corpus: cells of the specs, programs of the tests, model files, messages, PyTorch's files.
 
 usage: fuzz/corpus.py            needs a `cargo` that builds the workspace, for the model files
 """
@@ -7,6 +7,7 @@ usage: fuzz/corpus.py            needs a `cargo` that builds the workspace, for 
 import json
 import struct
 import subprocess
+import zipfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -46,6 +47,15 @@ def write_models() -> None:
     (CORPUS / "model_file").mkdir(parents=True, exist_ok=True)
     command = ["cargo", "run", "--quiet", "--bin", "notegrad", "--", "run", str(HERE / "models.ng")]
     subprocess.run(command, cwd=ROOT, check=True)
+
+
+def write_torch_files() -> None:
+    """PyTorch's files, and the pickles in them; the first byte says which of the two it is."""
+    for path in sorted((ROOT / "tests/torch_files").glob("*.pt")):
+        write("torch_file", path.stem, b"\0" + path.read_bytes())
+        if zipfile.is_zipfile(path):
+            with zipfile.ZipFile(path) as archive:
+                write("torch_file", f"{path.stem}-pickle", b"\1" + archive.read(f"{path.stem}/data.pkl"))
 
 
 def frame(body: bytes, more: bool, command: bool = False) -> bytes:
@@ -89,6 +99,7 @@ def write_messages() -> None:
 if __name__ == "__main__":
     write_code()
     write_messages()
+    write_torch_files()
     write_models()
     for folder in sorted(CORPUS.iterdir()):
         print(folder.name, len(list(folder.iterdir())))

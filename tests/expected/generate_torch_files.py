@@ -4,6 +4,9 @@ import argparse
 import contextlib
 import io
 import os
+import subprocess
+import sys
+import tempfile
 from collections import OrderedDict, defaultdict
 from pathlib import Path
 
@@ -60,6 +63,22 @@ def write():
     torch.save({"args": argparse.Namespace(lr=0.1, layers=[2, 3])}, "namespace.pt")
 
 
+def written():
+    """What a file of PyTorch's says of the content that `what_is_written_is_read_here_and_by_pickle` writes."""
+    shared = [1]
+    return {
+        "numbers": [1, -1, 255, 256, 65536, -(2**31), 2**40, -(2**63), 0.1, float("inf"), True, None, 1 + 2j],
+        "texts": ["", "a", "ä€𝄞", "x" * 300],
+        "nested": ({"a": [(), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)]}, {3}),
+        "shared": [shared, shared],
+        "tensors": [
+            torch.arange(6.0).view(2, 3), torch.tensor(True), torch.arange(3).to(torch.bfloat16),
+            nn.Parameter(torch.ones(2)), torch.zeros(0, 2),
+        ],
+        "kinds": [torch.float16, torch.Size([2]), torch.device("cpu"), torch.arange(2).to(torch.uint16), numpy.arange(3.0, dtype=numpy.float32), numpy.float64(0.5)],
+    }
+
+
 def main():
     os.chdir(FOLDER)
     write()
@@ -67,6 +86,11 @@ def main():
     with contextlib.redirect_stdout(out):
         exec(compile(Path("reading.py").read_text(), "reading.py", "exec"), {"torch": torch, "nn": nn})
     Path("reading.out").write_text(out.getvalue())
+    with tempfile.TemporaryDirectory() as folder:
+        path = f"{folder}/written.pt"
+        torch.save(written(), path)
+        said = subprocess.run([sys.executable, "written.py", path], capture_output=True, text=True, check=True)
+    Path("written.out").write_text(said.stdout)
 
 
 main()

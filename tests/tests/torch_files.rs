@@ -69,7 +69,8 @@ fn damaged_files_are_refused() {
         "def attempt(name):\n    try:\n        torch.load(name, weights_only=False)\n        print('read')\n    \
          except Exception as e:\n        print(type(e).__name__, e)",
     );
-    let files: Vec<String> = record.files.borrow().keys().filter(|it| it.ends_with(".pt")).cloned().collect();
+    let files: Vec<String> =
+        record.files.borrow().keys().filter(|it| it.ends_with(".pt")).cloned().collect();
     assert!(files.len() >= 6, "{files:?}");
     for name in files {
         let whole = record.files.borrow()[&name].clone();
@@ -80,7 +81,10 @@ fn damaged_files_are_refused() {
             for bytes in [whole[..at].to_vec(), changed] {
                 record.files.borrow_mut().insert("damaged.pt".into(), bytes);
                 let told = run(&mut session, &record, "attempt('damaged.pt')");
-                assert!(!told.is_empty() && !told.contains("internal"), "{name}, byte {at}: {told}");
+                assert!(
+                    !told.is_empty() && !told.contains("internal"),
+                    "{name}, byte {at}: {told}"
+                );
                 refused += usize::from(told.trim() != "read");
             }
         }
@@ -97,8 +101,8 @@ content = {
     "texts": ["", "a", "ä€𝄞", "x" * 300],
     "nested": ({"a": [(), (1,), (1, 2), (1, 2, 3), (1, 2, 3, 4)]}, {3}),
     "shared": [shared, shared],
-    "tensors": [base, base.T, torch.tensor(True), torch.arange(3).to(torch.bfloat16), nn.Parameter(torch.ones(2)), torch.zeros(0, 2)],
-    "kinds": [torch.float16, torch.Size([2]), torch.device("cpu"), torch.arange(2).to(torch.uint16), np.arange(3.0, dtype=np.float32)],
+    "tensors": [base, torch.tensor(True), torch.arange(3).to(torch.bfloat16), nn.Parameter(torch.ones(2)), torch.zeros(0, 2)],
+    "kinds": [torch.float16, torch.Size([2]), torch.device("cpu"), torch.arange(2).to(torch.uint16), np.arange(3.0, dtype=np.float32), np.float64(0.5)],
 }
 torch.save(content, "written.pt")
 again = torch.load("written.pt")
@@ -113,9 +117,9 @@ print(again["kinds"])
 fn what_is_written_is_read_here_and_by_pickle() {
     let (mut session, record) = session();
     let printed = run(&mut session, &record, &format!("{IMPORTS}{WRITTEN}"));
-    let same = "True True True True\n".repeat(6);
+    let same = "True True True True\n".repeat(5);
     let kinds = "[torch.float16, torch.Size([2]), device(type='cpu'), tensor([0, 1], dtype=torch.uint16), \
-                 array([0., 1., 2.], dtype=float32)]";
+                 array([0., 1., 2.], dtype=float32), np.float64(0.5)]";
     assert_eq!(printed.trim_end(), format!("True\nTrue\n{same}{kinds}"));
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("written.pt");

@@ -35,10 +35,10 @@ class Reader(pickle.Unpickler):
 with zipfile.ZipFile(sys.argv[1]) as archive:
     assert archive.testzip() is None
     for name in archive.namelist():
-        print(name, archive.getinfo(name).file_size)
+        if "/data/" in name:
+            print(name, archive.read(name))
     with archive.open("written/data.pkl") as file:
         content = Reader(file).load()
-    print(archive.read("written/data/0"))
 for key, value in content.items():
     print(key, value)
 print(content["shared"][0] is content["shared"][1])

@@ -53,7 +53,7 @@ static ALL: &[Sweep] = &[
 const SEEDS: &[&str] = &["11", "12"];
 
 /// Targets in `fuzz/`, each for some minutes.
-const TARGETS: &[&str] = &["check", "model_file", "parse", "run", "wire"];
+const TARGETS: &[&str] = &["check", "model_file", "parse", "run", "torch_file", "wire"];
 
 /// Runs all of them; `set` is what the tests need besides.
 pub(crate) fn run(set: &dyn Fn(&mut std::process::Command) -> Result<()>) -> Result<()> {

@@ -2,14 +2,12 @@
 
 use smallvec::SmallVec;
 
+use super::pieces::Pieces;
 use super::{apply_one, autocast, complex, infer, is_watched};
-use crate::cpu::interrupt;
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
 use crate::random::HOST;
-use crate::{
-    Attrs, DType, Error, Layout, Meta, OpDef, Result, Shape, Tensor, admit, functional, lane,
-};
+use crate::{Attrs, DType, Layout, OpDef, Result, Tensor, admit, functional, lane};
 
 /// Replaces the elements of an op's first operand by its results: of an elementwise op, or of one whose kernel changes parts of that
 /// operand. They lie in the buffer of `owner`, under `seen` if not as the owner says.
@@ -96,18 +94,16 @@ pub fn apply_to_itself(
     if !is_plain || !is_elementwise || !are_numbers || is_watched(std::iter::once(&*owner)) {
         return Ok(false);
     }
-    let count = layout.shape.numel();
-    let piece = |start: usize| {
-        let part = part_of(count, start, layout.offset);
+    Pieces::of(&layout, PIECE).each(|piece| {
+        let part = piece.of(&layout);
         let copy = functional::copy(&owner.with_layout(part.clone()))?;
         let given: SmallVec<[Tensor; 2]> =
             others.iter().map(|it| it.clone().unwrap_or_else(|| copy.clone())).collect();
         apply_in_place(op, owner, Some(&part), &given, attrs)
-    };
-    each_piece(count, piece)
+    })
 }
 
-/// As [`apply_in_place`], for elements that lie apart in the buffer: the results are computed beside them, and put there.
+/// As [`apply_in_place`], for elements that lie apart in the buffer: the results are computed beside them, a piece at a time, and put there.
 fn placed(
     op: &'static OpDef,
     owner: &mut Tensor,
@@ -115,15 +111,8 @@ fn placed(
     others: &[Tensor],
     attrs: &Attrs,
 ) -> Result<bool> {
-    if seen.repeats() {
-        return Ok(false);
-    }
-    // The operands are handles on the buffer, which go before it is written.
-    let operands = inputs(owner, Some(seen), others);
-    let results = autocast::left_alone(|| apply_one(op, &operands, attrs))?;
-    drop(operands);
-    let fits = results.meta() == Meta::new(seen.shape.clone(), owner.dtype());
-    Ok(fits && owner.write(seen, None, &results)?)
+    let (dtype, most) = (owner.dtype(), if owner.is_on_gpu() { usize::MAX } else { PIECE });
+    Ok(!seen.repeats() && put(op, owner, (seen, most), others, attrs, &|it| it == dtype)?)
 }
 
 /// As [`apply_in_place`], of an op that works element by element where the results are of another dtype, or come of several steps: a piece of
@@ -135,47 +124,42 @@ fn in_pieces(
     others: &[Tensor],
     attrs: &Attrs,
 ) -> Result<bool> {
-    let is_alike =
-        |it: &Tensor| it.rank() == 0 || *it.shape() == seen.shape && it.layout().is_contiguous();
-    let (count, dtype) = (seen.shape.numel(), owner.dtype());
-    let is_plain = count > PIECE && !owner.is_on_gpu();
-    if !is_plain || !seen.is_contiguous() || !others.iter().all(is_alike) {
+    if seen.shape.numel() <= PIECE || owner.is_on_gpu() || !seen.is_contiguous() {
         return Ok(false);
     }
+    let dtype = owner.dtype();
     let holds = |it: DType| it == dtype || it == DType::Bool || it.is_float() && dtype.is_float();
-    let piece = |start: usize| {
-        let here = part_of(count, start, seen.offset);
-        let cut = |it: &Tensor| match it.rank() {
+    put(op, owner, (seen, PIECE), others, attrs, &holds)
+}
+
+/// Computes the results beside the elements, so many at a time, and puts them in their places, if such a dtype is held there.
+fn put(
+    op: &'static OpDef,
+    owner: &mut Tensor,
+    (seen, most): (&Layout, usize),
+    others: &[Tensor],
+    attrs: &Attrs,
+    holds: &dyn Fn(DType) -> bool,
+) -> Result<bool> {
+    let spread = |it: &Tensor| it.layout().broadcast_to(&seen.shape);
+    let Some(spread) = others.iter().map(spread).collect::<Option<SmallVec<[Layout; 2]>>>() else {
+        return Ok(false);
+    };
+    let dtype = owner.dtype();
+    Pieces::of(seen, most).each(|piece| {
+        let here = piece.of(seen);
+        let cut = |(it, layout): (&Tensor, &Layout)| match it.rank() {
             0 => it.clone(),
-            _ => it.with_layout(part_of(count, start, it.layout().offset)),
+            _ => it.with_layout(piece.of(layout)),
         };
-        let others: SmallVec<[Tensor; 2]> = others.iter().map(cut).collect();
+        let others: SmallVec<[Tensor; 2]> = others.iter().zip(&spread).map(cut).collect();
+        // The operands are handles on the buffer, which go before it is written.
         let operands = inputs(owner, Some(&here), &others);
         let results = autocast::left_alone(|| apply_one(op, &operands, attrs))?;
         drop(operands);
-        if *results.shape() != here.shape || !holds(results.dtype()) {
-            return Ok(false);
-        }
-        owner.write(&here, None, &functional::to(&results, dtype)?)
-    };
-    each_piece(count, piece)
-}
-
-/// The piece of `count` elements in a row from `offset` on that begins at `start` of them.
-fn part_of(count: usize, start: usize, offset: usize) -> Layout {
-    let mut part = Layout::contiguous(Shape::from([PIECE.min(count - start)]));
-    part.offset = offset + start;
-    part
-}
-
-/// Calls `piece` with where each piece begins; an interrupt waits for the end. Where the first changes nothing (false) the others do not,
-/// either.
-fn each_piece(count: usize, mut piece: impl FnMut(usize) -> Result<bool>) -> Result<bool> {
-    let all = || {
-        let mut starts = (0..count).step_by(PIECE);
-        starts.try_fold(true, |done, start| Ok::<bool, Error>(done && piece(start)?))
-    };
-    interrupt::unstopped(count, all).ok_or(Error::Interrupted)?
+        let fits = *results.shape() == here.shape && holds(results.dtype());
+        Ok(fits && owner.write(&here, None, &functional::to(&results, dtype)?)?)
+    })
 }
 
 /// The operands of the op.
@@ -226,7 +210,7 @@ mod tests {
     use crate::ops::index::{index_add, scatter_add};
     use crate::ops::{binary, unary};
     use crate::storage::Element;
-    use crate::{Attr, DType, functional, tape};
+    use crate::{Attr, DType, Shape, functional, tape};
 
     fn values() -> Tensor {
         tensor(&(0..600).map(|it| it as f32 - 300.5).collect::<Vec<_>>(), &[2, 300])
@@ -287,6 +271,47 @@ mod tests {
             let sum = |x: &Tensor| x.to_f64_vec().unwrap().iter().sum::<f64>();
             let change = sum(&expected) - sum(&part(&values()));
             assert_eq!(sum(&own), sum(&values()) + change, "and nothing else");
+        }
+    }
+
+    /// Many elements that lie apart are replaced a piece at a time.
+    #[test]
+    fn writes_many_elements_that_lie_apart() {
+        let n = 600_000;
+        let own = || tensor(&(0..n).map(|it| (it % 1013) as f32).collect::<Vec<_>>(), &[300, 2000]);
+        let sides = |x: &Tensor, rows: (i64, i64, i64), columns: (i64, i64, i64)| {
+            let x = functional::slice(x, 0, rows.0, rows.1, rows.2).unwrap();
+            functional::slice(&x, 1, columns.0, columns.1, columns.2).unwrap()
+        };
+        let whole = own();
+        let row = tensor(&(0..2000).map(|it| it as f32).collect::<Vec<_>>(), &[1, 2000]);
+        for part in [
+            sides(&whole, (0, 300, 1), (1, 2000, 1)),
+            sides(&whole, (1, 300, 2), (0, 2000, 1)),
+            sides(&whole, (0, 300, 1), (1, 2000, 2)),
+            functional::transpose(&sides(&whole, (3, 299, 1), (5, 1999, 3)), 0, 1).unwrap(),
+        ] {
+            let seen = part.layout().clone();
+            let along = part.shape()[1].min(2000);
+            let others = [Tensor::number(3.0), sides(&row, (0, 1, 1), (0, along as i64, 1))];
+            for other in others {
+                let mut own = own();
+                let part = own.with_layout(seen.clone());
+                let expected = functional::mul(&part, &other).unwrap().to_f64_vec().unwrap();
+                let rest: f64 = own.to_f64_vec().unwrap().iter().sum::<f64>()
+                    - part.to_f64_vec().unwrap().iter().sum::<f64>();
+                drop(part);
+                let others = [other];
+                let none = Attrs::new();
+                assert!(
+                    apply_in_place(&binary::mul::OP, &mut own, Some(&seen), &others, &none)
+                        .unwrap()
+                );
+                let got = own.with_layout(seen.clone()).to_f64_vec().unwrap();
+                assert_eq!(got, expected);
+                let sum = own.to_f64_vec().unwrap().iter().sum::<f64>();
+                assert_eq!(sum - got.iter().sum::<f64>(), rest, "and nothing else");
+            }
         }
     }
 

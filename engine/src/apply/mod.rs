@@ -7,6 +7,7 @@ mod compose;
 pub mod default_dtype;
 mod in_place;
 mod into;
+mod pieces;
 pub mod place;
 mod prepared;
 mod record;

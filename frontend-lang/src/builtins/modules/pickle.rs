@@ -187,9 +187,9 @@ impl<'a> Machine<'a> {
             (b'\x90', Value::Set(set)) => {
                 items.into_iter().try_for_each(|it| set.add(cx, it).map(drop))
             }
-            (b's' | b'u', _) if items.len().is_multiple_of(2) => items
-                .chunks_exact(2)
-                .try_for_each(|it| cx.setitem(&into, &it[0], it[1].clone())),
+            (b's' | b'u', _) if items.len().is_multiple_of(2) => {
+                items.chunks_exact(2).try_for_each(|it| cx.setitem(&into, &it[0], it[1].clone()))
+            }
             (b'a' | b'e', Value::Instance(_)) => {
                 cx.call_method(&into, Sym::new("extend"), &[Value::list(items)]).map(drop)
             }
@@ -241,7 +241,8 @@ impl<'a> Machine<'a> {
                 Ok((all.remove(0), all))
             }
             _ => {
-                if code == b'\x92' && self.pop()?.as_dict().is_none_or(|it| !it.items().is_empty()) {
+                if code == b'\x92' && self.pop()?.as_dict().is_none_or(|it| !it.items().is_empty())
+                {
                     return Err(self.wrong("objects made with keywords are not read"));
                 }
                 let arguments = self.pop()?;

@@ -101,7 +101,8 @@ impl Pickler<'_> {
 
     fn text(&mut self, text: &str) -> Result<(), Raised> {
         let length = u32::try_from(text.len());
-        let length = length.map_err(|_| value_error("a string of 4 GiB is too long for a pickle"))?;
+        let length =
+            length.map_err(|_| value_error("a string of 4 GiB is too long for a pickle"))?;
         self.code(b'X', &length.to_le_bytes());
         self.out.extend(text.as_bytes());
         Ok(())
@@ -162,7 +163,12 @@ impl Pickler<'_> {
                     self.out.push(b'b');
                 }
             }
-            _ => return Err(type_error(format!("what stands for a {} is not said", type_name(value)))),
+            _ => {
+                return Err(type_error(format!(
+                    "what stands for a {} is not said",
+                    type_name(value)
+                )));
+            }
         }
         Ok(())
     }

@@ -73,7 +73,12 @@ impl AsRef<[u8]> for Bytes {
 
 static DATA: NativeType = NativeType {
     methods: &[&[
-        function("kind", "self", "`safetensors`, `archive`, `legacy` (PyTorch's before 1.6) or `pickle`, or None.", kind),
+        function(
+            "kind",
+            "self",
+            "`safetensors`, `archive`, `legacy` (PyTorch's before 1.6) or `pickle`, or None.",
+            kind,
+        ),
         function("header", "self", "The header of a safetensors file, and what follows.", header),
         function("archive", "self", "The zip archive that this is.", opened),
         function("text", "self", "The text that this is.", text),
