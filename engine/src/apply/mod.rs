@@ -125,7 +125,7 @@ pub fn apply_optional(
 pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Outputs> {
     check_arity(op, inputs)?;
     if let Some(other) = op.surface.instead.and_then(|it| it(inputs)) {
-        return apply(other, &inputs[..1], &Attrs::new());
+        return apply(other, &inputs[..1], &other.default_attrs());
     }
     if autocast::wanted(op, attrs, inputs).is_some() {
         let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();

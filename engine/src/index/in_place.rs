@@ -70,7 +70,7 @@ fn set_part(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor) 
 
 /// Whether a tensor is a mask over the leading dimensions of what is seen.
 fn is_mask(mask: &Tensor, seen: &Layout) -> bool {
-    mask.dtype() == DType::Bool && mask.rank() > 0 && seen.shape.starts_with(mask.shape())
+    mask.dtype() == DType::Bool && seen.shape.starts_with(mask.shape())
 }
 
 /// `x[mask] = number`.

@@ -30,7 +30,8 @@ pub enum Index {
     NewAxis,
     /// `...`: all dimensions that are not mentioned.
     Ellipsis,
-    /// Whole numbers: the elements to take. Bools: a mask over as many dimensions as it has.
+    /// Whole numbers: the elements to take. Bools: a mask over as many dimensions as it has; one of none is a new dimension, of size 1 where
+    /// it is true and of size 0 where it is false.
     Tensor(Tensor),
 }
 
@@ -46,6 +47,11 @@ impl Index {
             _ => None,
         }
     }
+}
+
+/// Whether a tensor is a truth value, which takes all or nothing.
+fn is_truth(pick: &Tensor) -> bool {
+    pick.dtype() == DType::Bool && pick.rank() == 0
 }
 
 /// What errors of indices name.
@@ -86,6 +92,13 @@ pub fn get(x: &Tensor, index: &[Index]) -> Result<Tensor> {
                 new += 1;
             }
             Index::Ellipsis => {}
+            Index::Tensor(pick) if is_truth(pick) => {
+                res = functional::unsqueeze(&res, dim as i64)?;
+                let positions = mask_positions(&res, dim, &functional::unsqueeze(pick, 0)?)?;
+                picks.extend(positions.into_iter().map(|it| (dim, it)));
+                dim += 1;
+                new += 1;
+            }
             Index::Tensor(pick) if pick.dtype() == DType::Bool => {
                 for positions in mask_positions(&res, dim, pick)? {
                     picks.push((dim, positions));
@@ -107,7 +120,7 @@ pub fn set(x: &Tensor, index: &[Index], value: &Tensor) -> Result<Tensor> {
     let value = to_device(&value, x.device())?;
     if let [Index::Tensor(mask)] = index
         && mask.dtype() == DType::Bool
-        && mask.shape() == x.shape()
+        && (mask.rank() == 0 || mask.shape() == x.shape())
         && value.numel() == 1
     {
         let value = functional::reshape(&value, &Shape::default())?;
@@ -251,24 +264,32 @@ fn expand_ellipsis(whole: &Shape, index: &[Index]) -> Result<Vec<Index>> {
         let rule = format!("too many indices: {used} for a tensor of {} dimensions", whole.rank());
         return Err(Error::Shapes { op: OP, shapes: vec![whole.clone()], rule });
     }
-    let n_dots = index.iter().filter(|it| matches!(it, Index::Ellipsis)).count();
-    if n_dots > 1 {
-        let rule = "only one `...` can stand in an index".into();
-        return Err(Error::Shapes { op: OP, shapes: vec![whole.clone()], rule });
-    }
     let full = || Index::Slice { start: None, stop: None, step: None };
     let missing = whole.rank() - used;
+    check_dots(whole, index, missing)?;
+    let mut left = missing;
     let mut res = Vec::with_capacity(index.len() + missing);
     for entry in index {
         match entry {
-            Index::Ellipsis => res.extend((0..missing).map(|_| full())),
+            Index::Ellipsis => res.extend((0..std::mem::take(&mut left)).map(|_| full())),
             other => res.push(other.clone()),
         }
     }
-    if n_dots == 0 {
-        res.extend((0..missing).map(|_| full()));
-    }
+    res.extend((0..left).map(|_| full()));
     Ok(res)
+}
+
+/// After a second `...` nothing may follow, unless there are no dimensions that either could stand for.
+fn check_dots(whole: &Shape, index: &[Index], missing: usize) -> Result<()> {
+    let is_dots = |it: &Index| matches!(it, Index::Ellipsis);
+    let mut dots = index.iter().enumerate().filter(|it| is_dots(it.1));
+    match dots.nth(1) {
+        Some((at, _)) if missing > 0 && !index[at..].iter().all(is_dots) => {
+            let rule = "only one `...` can stand in an index before others".into();
+            Err(Error::Shapes { op: OP, shapes: vec![whole.clone()], rule })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// A slice of a dimension, resolved: `len` elements from `start` on, `step` apart.

@@ -7,7 +7,7 @@ use crate::ops::shape::as_strided_scatter;
 use crate::{Attr, Layout, Result, Tensor, apply_one};
 
 /// `x` with `view(x)[index]` replaced by `value`. `None` where the index has tensors, or the elements do not lie at positive steps in
-/// row-major order of `x`, each for itself: then [`super::write_through`] does it.
+/// row-major order of `x`, each for itself, which those of a part of an expanded view may do: then [`super::write_through`] does it.
 pub fn set_strided(
     x: &Tensor,
     view: impl Fn(&Tensor) -> Result<Tensor>,
@@ -19,7 +19,7 @@ pub fn set_strided(
         return Ok(None);
     }
     let seen = view(&x.detach())?;
-    if !seen.shares_buffer(x) || seen.dtype() != x.dtype() || seen.layout().repeats() {
+    if !seen.shares_buffer(x) || seen.dtype() != x.dtype() {
         return Ok(None);
     }
     let part = Part::new(seen.shape(), &expand_ellipsis(seen.shape(), index)?)?;

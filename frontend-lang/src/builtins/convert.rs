@@ -74,8 +74,12 @@ fn not_one_number(value: &Value, wanted: &str) -> Option<Raised> {
         let help = "the number has an imaginary part: take `.real`, `.abs()`, or `complex(x)`";
         return Some(runtime_error(words).with_help(Some(help.to_owned())));
     }
+    if n == 1 {
+        // Of one that a graph under construction does not know yet, what `item()` says.
+        return tensor.item().err().map(Raised::from);
+    }
     let raised = || value_error("only one element tensors can be converted to Python scalars");
-    (n != 1).then(|| raised().with_help(Some(several(n))))
+    Some(raised().with_help(Some(several(n))))
 }
 
 fn parse_int(text: &str, base: i64) -> Result<i64, Raised> {

@@ -37,6 +37,7 @@ pub static ALL: &[NgModule] = &[
     ("matplotlib.gridspec", text!("matplotlib/gridspec")),
     ("megengine.autodiff", text!("megengine/autodiff")),
     ("megengine.layers", text!("megengine/layers")),
+    ("megengine.optimizers", text!("megengine/optimizers")),
     ("notegrad.onnx_module", text!("notegrad/onnx_module")),
     ("numpy._core.arrays", text!("numpy/_core/arrays")),
     ("numpy._core.creation", text!("numpy/_core/creation")),
@@ -227,6 +228,7 @@ pub fn real_name(name: &str) -> Option<String> {
 /// Modules into which others of the language are parted. Libraries have no such names, so nobody is offered them.
 static INTERNAL: &[&str] = &[
     "megengine.layers",
+    "megengine.optimizers",
     "oneflow.graph",
     "os.tree",
     "string.template",

@@ -78,9 +78,23 @@ pub fn binary(
     if op == BinaryOp::MatMul && super::convert::as_number(other).is_some() {
         return Ok(None);
     }
+    if op == BinaryOp::TrueDiv && reflected && by_reciprocal(this, other) {
+        let Some([reciprocal, product]) = RECIPROCAL.as_ref() else { return Ok(None) };
+        let value = reciprocal.apply(&[variable(this)?.get()])?;
+        return product.apply_two(&Value::tensor(value), other);
+    }
     let (a, b) = if reflected { (other, this) } else { (this, other) };
     ready.apply_two(a, b)
 }
+
+/// Whether a quotient is a product with a reciprocal, as PyTorch's of numbers by complex tensors: of 0 that is no infinity, but NaN.
+fn by_reciprocal(this: &Value, other: &Value) -> bool {
+    let is_complex = this.as_tensor().is_some_and(|it| it.seen().dtype().is_complex());
+    is_complex && super::convert::as_number(other).is_some()
+}
+
+static RECIPROCAL: LazyLock<Option<[Ready; 2]>> =
+    LazyLock::new(|| Some([Ready::named("reciprocal")?, Ready::named("mul")?]));
 
 /// `this op= other`: the variable gets the result, in its own dtype and shape.
 pub fn inplace(op: BinaryOp, this: &Value, other: &Value) -> Result<Option<Value>, Raised> {

@@ -28,6 +28,9 @@ pub fn get(cx: &mut Cx, this: &Value, key: &Value) -> Res {
 /// `this[key] = value`.
 pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), Raised> {
     let object = variable(this)?;
+    if matches!(key, Value::Bool(false)) {
+        return Ok(());
+    }
     let index = read(cx, key)?;
     forwards(object, &index)?;
     let mut value = match operand(value) {
@@ -111,8 +114,29 @@ impl Step for Rows {
 fn read(cx: &mut Cx, key: &Value) -> Result<Vec<Index>, Raised> {
     match key {
         Value::Tuple(items) => items.iter().map(|it| one(cx, it)).collect(),
+        Value::List(list) if is_several(&list.items.borrow()) => {
+            let items = list.items.borrow().clone();
+            items.iter().map(|it| one(cx, it)).collect()
+        }
         other => Ok(vec![one(cx, other)?]),
     }
+}
+
+/// Whether the items of a list are an index each, as in a tuple: PyTorch reads so a short list in which one is no number.
+fn is_several(items: &[Value]) -> bool {
+    let is_index = |it: &Value| {
+        matches!(
+            it,
+            Value::Tensor(_)
+                | Value::List(_)
+                | Value::Tuple(_)
+                | Value::Range(_)
+                | Value::Slice(_)
+                | Value::Ellipsis
+                | Value::None
+        )
+    };
+    items.len() < 32 && items.iter().any(is_index)
 }
 
 pub(crate) fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
@@ -131,6 +155,7 @@ pub(crate) fn one(cx: &mut Cx, key: &Value) -> Result<Index, Raised> {
         },
         Value::Tensor(it) => tensor(it)?,
         Value::List(_) | Value::Range(_) => Index::Tensor(list(cx, key)?),
+        Value::Tuple(items) => Index::Tensor(list(cx, &Value::list(items.to_vec()))?),
         other => match other.as_int() {
             Some(at) => Index::Int(at),
             // Any row has the shape of the first.

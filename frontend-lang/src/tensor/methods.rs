@@ -90,7 +90,12 @@ static METHODS: &[NativeFn] = &[
     function("bfloat16", "self", "As bfloat16.", to_bfloat16),
     function("char", "self", "As int8.", to_char),
     function("short", "self", "As int16.", to_short),
-    function("type_as", "self, other", "As the dtype of another tensor.", type_as),
+    function(
+        "type_as",
+        "self, other",
+        "In the dtype of another tensor, and on its device.",
+        type_as,
+    ),
     function(
         "requires_grad_",
         "self, requires_grad=True",
@@ -428,8 +433,17 @@ fn to_byte(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn type_as(cx: &mut Cx, args: Args<'_>) -> Res {
-    let target = convert::variable(&args[1])?.get().dtype();
-    converted(cx, &args, Some(target))
+    let (dtype, device) = {
+        let other = convert::variable(&args[1])?;
+        let seen = other.seen();
+        (seen.dtype(), seen.device())
+    };
+    let found = converted(cx, &args, Some(dtype))?;
+    let value = convert::variable(&found)?.get();
+    match value.device() == device {
+        true => Ok(found),
+        false => Ok(Value::tensor(super::device::moved(value, device)?)),
+    }
 }
 
 fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {

@@ -2,7 +2,7 @@
 
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, InferCx, Onnx, OpDef, Param, Surface};
-use crate::{Error, Result, Tensor, rules};
+use crate::{DType, Error, Number, Result, Tensor, rules};
 
 /// The row of `pow`.
 pub static OP: OpDef = OpDef {
@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         refuses: Some(number_beside_whole),
-        instead: Some(square),
+        instead: Some(simpler),
         ..Surface::PLAIN
     },
     onnx: Onnx::named("Pow", 15, &[]),
@@ -43,9 +43,15 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// The second power of floats is a product, and that rounded once.
-fn square(inputs: &[Tensor]) -> Option<&'static OpDef> {
+/// The second power of floats is a product, and that rounded once; truth values to the power of one are they themselves, or all true.
+fn simpler(inputs: &[Tensor]) -> Option<&'static OpDef> {
     let exponent = inputs[1].as_number()?;
+    if inputs[0].dtype() == DType::Bool
+        && let Number::Bool(stays) = exponent
+    {
+        let ones = &crate::ops::create::ones_like::OP;
+        return Some(if stays { &crate::ops::unary::clone::OP } else { ones });
+    }
     let is_square = exponent.as_f64() == 2.0 && inputs[0].dtype().is_float();
     (is_square && inputs[0].as_number().is_none()).then_some(&crate::ops::unary::square::OP)
 }

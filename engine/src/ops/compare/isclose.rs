@@ -1,11 +1,10 @@
 //! `isclose`: whether `|input - other| <= atol + rtol * |other|`.
 
-use crate::DType;
 use crate::dtype::result_type;
 use crate::expr::Expr;
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
-use crate::rules;
+use crate::{Attrs, DType, Error, Result, Tensor, rules};
 
 /// The row of `isclose`.
 pub static OP: OpDef = OpDef {
@@ -19,12 +18,7 @@ pub static OP: OpDef = OpDef {
         Param::with("atol", ParamKind::Float, Default::Float(1e-8)),
         Param::with("equal_nan", ParamKind::Bool, Default::Bool(false)),
     ],
-    dtypes: DTypeRule::Custom(|inputs, _| {
-        Ok((
-            result_type(inputs.iter().map(|it| (it.dtype(), it.strength()))).promote(DType::F32),
-            DType::Bool,
-        ))
-    }),
+    dtypes: DTypeRule::Custom(dtypes),
     infer: rules::broadcast,
     body: Body::Scalar(|x, _| {
         let (a, b) = (x[0].clone(), x[1].clone());
@@ -50,3 +44,14 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
+
+/// Both have one dtype, but for numbers.
+fn dtypes(inputs: &[Tensor], _: &Attrs) -> Result<(DType, DType)> {
+    let tensors = inputs.iter().filter(|it| it.as_number().is_none());
+    let found: Vec<DType> = tensors.map(Tensor::dtype).collect();
+    if found.windows(2).any(|it| it[0] != it[1]) {
+        return Err(Error::DTypes { op: OP.name, dtypes: found });
+    }
+    let computed = result_type(inputs.iter().map(|it| (it.dtype(), it.strength())));
+    Ok((computed.promote(DType::F32), DType::Bool))
+}

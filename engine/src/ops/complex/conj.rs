@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{complex, neg, part};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface, shapes};
+use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Returns, Surface, shapes};
 use crate::{OpDef, Outputs, Result, rules};
 
 /// The row of `conj`.
@@ -21,9 +21,9 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface { returns: Returns::View, shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: Onnx::Absent,
-    aliases: &["torch.conj_physical"],
+    aliases: &[],
     examples: &[("conj(tensor([1 + 2j, 3 - 1j]))", "tensor([1.-2.j, 3.+1.j])")],
 };
 

@@ -6,7 +6,8 @@ use super::{reduced, reduction, same_floats, same_shapes};
 use crate::functional::{add, le, log, maximum, mul, neg, num, select_where, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
@@ -28,7 +29,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("binary_cross_entropy", super::FLAGS)),
+        shapes: shapes::LOSS,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.binary_cross_entropy"],
     examples: &[

@@ -4,7 +4,8 @@ use super::{float_target, reduced, reduction, same_shapes};
 use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -27,7 +28,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("binary_cross_entropy_with_logits", super::FLAGS)),
+        shapes: shapes::LOSS,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &[
         "torch.binary_cross_entropy_with_logits",

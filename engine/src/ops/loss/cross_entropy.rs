@@ -7,7 +7,8 @@ use super::{Reduction, reduced, reduction};
 use crate::functional::{add, mul, neg, num, reshape, sum};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply, apply_one, rules};
 
@@ -31,7 +32,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::CLASSES, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("cross_entropy", super::FLAGS)),
+        shapes: shapes::CLASSES,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &["megengine.functional.loss.cross_entropy", "oneflow.nn.functional.cross_entropy"],
     examples: &[
@@ -52,6 +58,10 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let how = reduction(cx.op.name, cx.attrs, 1)?;
     if target.dtype().is_float() {
         check_probabilities(scores, target)?;
+        if cx.int(0) >= 0 {
+            let problem = "is not supported for floating point target".into();
+            return Err(Error::Attr { op: OP.name, name: "ignore_index", problem });
+        }
         return probabilities(cx, how);
     }
     let (ignored, smoothing) = (cx.int(0), smoothing(cx)?);

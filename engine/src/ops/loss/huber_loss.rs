@@ -4,7 +4,8 @@ use super::{reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Onnx, Param, ParamKind,
+    Surface, When, shapes,
 };
 use crate::{DType, Error, OpDef, Outputs, Result, rules};
 
@@ -26,7 +27,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("huber_loss", When::Arg("weight", Is::Given))),
+        shapes: shapes::LOSS,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[

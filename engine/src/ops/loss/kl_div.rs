@@ -6,7 +6,8 @@ use super::{reduced, reduction};
 use crate::functional::{div, eq, exp, log, mul, num, select_where, sub, sum};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{Attr, OpDef, Outputs, Result, functional, rules};
 
@@ -28,7 +29,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("kl_div", super::FLAGS)),
+        shapes: shapes::LOSS,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.kl_div"],
     examples: &[

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::OpDef;
 use crate::dtype::DType;
-use crate::op::ComposedCx;
+use crate::op::{ComposedCx, Is, When};
 use crate::{Attr, Attrs, Error, Outputs, Result, Tensor, functional};
 
 pub mod binary_cross_entropy;
@@ -40,6 +40,17 @@ pub static ALL: &[&OpDef] = &[
     &softmax_cross_entropy::OP,
     &softmax_cross_entropy_backward::OP,
 ];
+
+/// Calls with PyTorch's old flags in place of a reduction.
+const FLAGS: When = When::Any(&[
+    When::Arg("size_average", Is::Given),
+    When::Arg("reduce", Is::Given),
+    When::Arg("reduction", Is::Number),
+    When::Arg("reduction", Is::None),
+]);
+
+/// These, and calls with a weight for each element.
+const FLAGS_OR_WEIGHT: When = When::Any(&[FLAGS, When::Arg("weight", Is::Given)]);
 
 /// How the losses of single elements become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,7 +4,8 @@ use super::{difference, reduced, reduction};
 use crate::functional::mul;
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -25,7 +26,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("mse_loss", super::FLAGS_OR_WEIGHT)),
+        shapes: shapes::LOSS,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &["megengine.functional.loss.square_loss", "oneflow.nn.functional.mse_loss"],
     examples: &[

@@ -5,7 +5,8 @@ use super::reduction;
 use crate::functional::neg;
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{OpDef, Outputs, Result, rules};
 
@@ -28,7 +29,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::CLASSES, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("nll_loss", super::FLAGS)),
+        shapes: shapes::CLASSES,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &["megengine.functional.loss.nll_loss", "oneflow.nn.functional.nll_loss"],
     examples: &[

@@ -4,7 +4,8 @@ use super::{difference, reduced, reduction};
 use crate::functional::{abs, lt, mul, num, select_where, sub};
 use crate::meaning::Meaning;
 use crate::op::{
-    Autocast, Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
+    Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
+    shapes,
 };
 use crate::{Error, OpDef, Outputs, Result, rules};
 
@@ -26,7 +27,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Float32, shapes: shapes::LOSS, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Float32,
+        form: Some(Form::new("smooth_l1_loss", super::FLAGS)),
+        shapes: shapes::LOSS,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.smooth_l1_loss"],
     examples: &[

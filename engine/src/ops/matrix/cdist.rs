@@ -3,7 +3,8 @@
 use smallvec::smallvec;
 
 use crate::functional::{
-    add, gt, matmul, matrix_transpose, mul, num, select_where, sqrt, sub, sum, unsqueeze,
+    abs, add, eq, gt, logical_and, lt, matmul, matrix_transpose, mul, num, select_where, sqrt,
+    squeeze, sub, sum, unsqueeze,
 };
 use crate::meaning::Meaning;
 use crate::op::{
@@ -60,12 +61,31 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         let rule = "two matrices with as many columns are needed".into();
         return Err(Error::Shapes { op: cx.op.name, shapes, rule });
     }
-    if cx.float(0) == 2.0 && a.shape()[a.rank() - 2].max(b.shape()[b.rank() - 2]) > MANY {
+    let p = cx.float(0);
+    if p < 0.0 {
+        let problem = format!("is {p}: cdist only supports non-negative p values");
+        return Err(Error::Attr { op: cx.op.name, name: "p", problem });
+    }
+    if p == 2.0 && a.shape()[a.rank() - 2].max(b.shape()[b.rank() - 2]) > MANY {
         return Ok(smallvec![by_products(a, b)?]);
     }
     let gaps = sub(&unsqueeze(a, -2)?, &unsqueeze(b, -3)?)?;
-    let attrs = smallvec![Attr::Float(cx.float(0)), Attr::ints(&[-1]), Attr::Bool(false)];
+    if p == f64::INFINITY {
+        return Ok(smallvec![largest(&gaps)?]);
+    }
+    let attrs = smallvec![Attr::Float(p), Attr::ints(&[-1]), Attr::Bool(false)];
     Ok(smallvec![apply_one(&crate::ops::reduce::norm::OP, &[gaps], &attrs)?])
+}
+
+/// The largest gap of each row. Where several are as large each gets the gradient, as in PyTorch, and not a part of it.
+fn largest(gaps: &Tensor) -> Result<Tensor> {
+    let sizes = abs(gaps)?;
+    let attrs = smallvec![Attr::Float(f64::INFINITY), Attr::ints(&[-1]), Attr::Bool(true)];
+    let found = apply_one(&crate::ops::reduce::norm::OP, &[gaps.detach()], &attrs)?;
+    let is_finite = lt(&found, &num(f64::INFINITY))?;
+    let is_largest = logical_and(&eq(&sizes.detach(), &found)?, &is_finite)?;
+    let ways = sum(&select_where(&is_largest, &sizes, &num(0.0))?, &[-1], true)?;
+    squeeze(&add(&found, &sub(&ways, &ways.detach())?)?, -1)
 }
 
 /// `|a - b|^2 = |a|^2 - 2 a b + |b|^2`. Where rounding leaves nothing or less the distance is 0, and so is its gradient.

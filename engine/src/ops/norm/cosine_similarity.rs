@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::functional::{div, expand, maximum, mul, num, sum, to};
+use crate::functional::{add, div, expand, maximum, mul, num, sub, sum, to};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
@@ -54,12 +54,13 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let whole = |at| to(&expand(cx.input(at)?, &shape)?, dtype);
     let (a, b) = (&whole(0)?, &whole(1)?);
     let dim = [cx.int(0)];
-    let norm = |it: &Tensor| {
-        let attrs = smallvec![Attr::Float(2.0), Attr::ints(&dim), Attr::Bool(false)];
-        maximum(
-            &apply_one(&crate::ops::reduce::norm::OP, std::slice::from_ref(it), &attrs)?,
-            &num(cx.float(1)),
-        )
+    let unit = |it: &Tensor| {
+        let attrs = smallvec![Attr::Float(2.0), Attr::ints(&dim), Attr::Bool(true)];
+        let norm = apply_one(&crate::ops::reduce::norm::OP, std::slice::from_ref(it), &attrs)?;
+        // The gradient goes on as if no norm had been raised.
+        let seen = norm.detach();
+        let raised = sub(&maximum(&seen, &num(cx.float(1)))?, &seen)?;
+        div(it, &add(&norm, &raised)?)
     };
-    Ok(smallvec![div(&sum(&mul(a, b)?, &dim, false)?, &mul(&norm(a)?, &norm(b)?)?)?])
+    Ok(smallvec![sum(&mul(&unit(a)?, &unit(b)?)?, &dim, false)?])
 }

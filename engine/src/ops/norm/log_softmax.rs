@@ -1,11 +1,12 @@
 //! `log_softmax`: the logarithm of softmax, computed without taking the logarithm of a small number.
 
 use super::default_dim;
-use crate::cpu::softmax::Form;
+use crate::cpu::softmax::Form as Kind;
 use crate::functional::{exp, mul, num, sub, sum};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+    Body, DTypeRule, Default, Form, Grad, GradCx, Is, Kernel, Onnx, Param, ParamKind, Saves,
+    Surface, When, shapes,
 };
 use crate::{OpDef, Result, Tensor};
 
@@ -20,7 +21,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_softmax,
-    body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Form::Log))
+    body: Body::Kernels(&[Kernel::new("log_softmax.rows", |cx| super::run_softmax(cx, Kind::Log))
         .finishing()
         .with_prologue(super::softmax_prologue)
         .on_cuda(|cx| super::cuda::softmax(cx, super::cuda::Form::LogSoftmax))]),
@@ -29,7 +30,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface {
+        form: Some(Form::new("log_softmax", When::At(2, "_stacklevel", Is::Number))),
+        shapes: shapes::SAME,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("LogSoftmax", super::onnx::log_softmax),
     aliases: &[
         "torch.log_softmax",

@@ -3,10 +3,11 @@
 use smallvec::smallvec;
 
 use super::default_dim;
-use crate::cpu::softmax::Form;
+use crate::cpu::softmax::Form as Kind;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Default, Grad, GradCx, Kernel, Onnx, Param, ParamKind, Saves, Surface, shapes,
+    Body, DTypeRule, Default, Form, Grad, GradCx, Is, Kernel, Onnx, Param, ParamKind, Saves,
+    Surface, When, shapes,
 };
 use crate::{Attr, OpDef, Result, Tensor, apply_one};
 
@@ -21,7 +22,7 @@ pub static OP: OpDef = OpDef {
     ],
     dtypes: DTypeRule::Any,
     infer: super::infer_softmax,
-    body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Form::Plain))
+    body: Body::Kernels(&[Kernel::new("softmax.rows", |cx| super::run_softmax(cx, Kind::Plain))
         .finishing()
         .with_prologue(super::softmax_prologue)
         .on_cuda(|cx| super::cuda::softmax(cx, super::cuda::Form::Softmax))]),
@@ -30,7 +31,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface {
+        form: Some(Form::new("softmax", When::At(2, "_stacklevel", Is::Number))),
+        shapes: shapes::SAME,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("Softmax", super::onnx::softmax),
     aliases: &[
         "torch.softmax",

@@ -7,11 +7,12 @@ use crate::OpDef;
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
 use crate::dtype::Format;
-use crate::functional::{mul, num, view_as_complex};
+use crate::functional::view_as_complex;
 use crate::op::{ComposedCx, InferCx, KernelCx};
 use crate::ops::shape::size_list;
 use crate::{
-    Attr, Attrs, DType, Error, Meta, Metas, Outputs, Result, apply, apply_one, with_dtype,
+    Attr, Attrs, DType, Error, Meta, Metas, Number, Outputs, Result, apply, apply_one, rules,
+    with_dtype,
 };
 
 pub mod _poisson;
@@ -58,14 +59,30 @@ pub(crate) fn size_infer(cx: &InferCx<'_>, size: usize, dtype: usize) -> Result<
     Ok(smallvec![Meta::new(shape, dtype)])
 }
 
-/// Complex numbers whose parts are drawn one after the other, `scale` times what the op draws.
-pub(crate) fn complex_draw(cx: &ComposedCx<'_>, scale: f64) -> Result<Outputs> {
+/// Complex numbers whose parts are drawn one after the other by an op with attributes `before` its size and dtype.
+pub(crate) fn complex_draw(
+    cx: &ComposedCx<'_>,
+    drawn: &'static OpDef,
+    before: &[f64],
+) -> Result<Outputs> {
     let size = cx.ints(0).unwrap_or_default();
     let dtype = dtype_of_attr(cx.attrs, 1, DType::C64);
     let size: Vec<i64> = size.into_iter().chain([2]).collect();
-    let parts = apply_one(cx.op, &[], &smallvec![Attr::ints(&size), Attr::DType(dtype.part())])?;
-    let parts = if scale == 1.0 { parts } else { mul(&parts, &num(scale))? };
-    Ok(smallvec![view_as_complex(&parts)?])
+    let before = before.iter().map(|&it| Attr::Float(it));
+    let attrs = before.chain([Attr::ints(&size), Attr::DType(dtype.part())]).collect();
+    Ok(smallvec![view_as_complex(&apply_one(drawn, &[], &attrs)?)?])
+}
+
+/// Checks that whole numbers which can be drawn are elements of the dtype.
+fn check_drawn(op: &OpDef, name: &'static str, number: i64, dtype: DType) -> Result<()> {
+    let is_unsigned = matches!(dtype, DType::Bool | DType::U8 | DType::U16);
+    let number = Number::Int(number);
+    match number.as_f64() {
+        it if it < 0.0 && is_unsigned || it > 1.0 && dtype == DType::Bool => {
+            Err(Error::Range { op: op.name, name, number, dtype })
+        }
+        _ => rules::check_fits(op.name, name, number, dtype),
+    }
 }
 
 /// What the op draws in the shape of input 0, and in its dtype unless attribute 0 is another.

@@ -28,7 +28,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         shapes: shapes::SIZE,
-        complex: Some(|cx| super::complex_draw(cx, 1.0)),
+        complex: Some(|cx| super::complex_draw(cx, &OP, &[])),
         ..Surface::PLAIN
     },
     onnx: Onnx::written("RandomUniform", super::onnx::rand),

@@ -57,6 +57,8 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         Some(Attr::DType(it)) => *it,
         _ => DType::I64,
     };
+    super::check_drawn(cx.op, "low", low, dtype)?;
+    super::check_drawn(cx.op, "high - 1", high - 1, dtype)?;
     Ok(smallvec![Meta::new(size_list(cx.op.name, "size", &cx.ints(2).unwrap_or_default())?, dtype)])
 }
 

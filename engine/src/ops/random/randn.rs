@@ -1,6 +1,6 @@
 //! `randn`: normal random numbers with mean 0 and standard deviation 1.
 
-use std::f64::consts::FRAC_1_SQRT_2;
+use std::f64::consts::SQRT_2;
 
 use super::{fill_normal, size_infer};
 use crate::meaning::{Array, Meaning, MeaningCx, lies_in};
@@ -30,7 +30,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         shapes: shapes::SIZE,
-        complex: Some(|cx| super::complex_draw(cx, FRAC_1_SQRT_2)),
+        complex: Some(|cx| super::complex_draw(cx, &super::normal::OP, &[0.0, 1.0 / SQRT_2])),
         ..Surface::PLAIN
     },
     onnx: Onnx::written("RandomNormal", super::onnx::randn),

@@ -43,6 +43,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
         Some(Attr::DType(it)) => *it,
         _ => DType::I64,
     };
+    super::check_drawn(cx.op, "n - 1", cx.int(0).saturating_sub(1).max(0), dtype)?;
     Ok(smallvec![Meta::new(size_list(cx.op.name, "n", &[cx.int(0)])?, dtype)])
 }
 

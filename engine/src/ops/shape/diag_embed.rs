@@ -2,16 +2,22 @@
 
 use smallvec::smallvec;
 
-use crate::functional::reshape;
+use crate::functional::{permute, reshape};
 use crate::meaning::Meaning;
 use crate::op::{Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface};
-use crate::{Attr, Error, OpDef, Outputs, Result, Shape, apply_one, rules};
+use crate::shape::resolve_dim;
+use crate::{Attr, Error, OpDef, Outputs, Result, Shape, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "diag_embed",
-    doc: "Matrices of zeros whose diagonals (or those `offset` above) are the last dimension of the input.",
+    doc: "Matrices of zeros whose diagonals (or those `offset` above) are the last dimension of the input. Rows of the matrices are `dim1`, columns `dim2`.",
     meaning: Meaning::Composed,
-    params: &[Param::tensor("input"), Param::with("offset", ParamKind::Int, Default::Int(0))],
+    params: &[
+        Param::tensor("input"),
+        Param::with("offset", ParamKind::Int, Default::Int(0)),
+        Param::with("dim1", ParamKind::Int, Default::Int(-2)),
+        Param::with("dim2", ParamKind::Int, Default::Int(-1)),
+    ],
     dtypes: DTypeRule::Any,
     infer: rules::composed,
     body: Body::Composed(body),
@@ -21,7 +27,7 @@ pub static OP: OpDef = OpDef {
     method: true,
     internal: false,
     surface: Surface {
-        shapes: "[..., N] gives [..., N + |offset|, N + |offset|]",
+        shapes: "[..., N] gives [..., N + |offset|, N + |offset|], the last two moved to dim1 and dim2",
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,
@@ -61,5 +67,28 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let place = &super::slice_backward::OP;
     let flat = apply_one(place, std::slice::from_ref(input), &attrs)?;
     let shape: Shape = with(vec![size, size]).map(|it| it as usize).collect();
-    Ok(smallvec![reshape(&flat, &shape)?])
+    Ok(smallvec![placed(cx, &reshape(&flat, &shape)?)?])
+}
+
+/// With the rows of the matrices in dimension `dim1`, and the columns in `dim2`.
+fn placed(cx: &ComposedCx<'_>, matrices: &Tensor) -> Result<Tensor> {
+    let rank = matrices.rank();
+    let [rows, columns] = [1, 2].map(|at| resolve_dim(cx.op.name, cx.int(at), rank));
+    let (rows, columns) = (rows?, columns?);
+    if rows == columns {
+        let problem = format!("and dim1 are both {rows}: diagonal dimensions cannot be identical");
+        return Err(Error::Attr { op: cx.op.name, name: "dim2", problem });
+    }
+    if (rows, columns) == (rank - 2, rank - 1) {
+        return Ok(matrices.clone());
+    }
+    let mut outer = 0..rank as i64 - 2;
+    let order: Vec<i64> = (0..rank)
+        .filter_map(|at| match at {
+            _ if at == rows => Some(rank as i64 - 2),
+            _ if at == columns => Some(rank as i64 - 1),
+            _ => outer.next(),
+        })
+        .collect();
+    permute(matrices, &order)
 }

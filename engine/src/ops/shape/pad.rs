@@ -9,8 +9,8 @@ use crate::cpu::interrupt;
 use crate::dtype::Number;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Autocast, Body, CudaCx, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx,
-    Param, ParamKind, Saves, Surface,
+    Autocast, Body, CudaCx, DTypeRule, Default, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx,
+    Onnx, Param, ParamKind, Saves, Surface, When,
 };
 use crate::storage::bits_of;
 use crate::{
@@ -38,6 +38,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         autocast: Autocast::Float32Where(is_lifted),
+        form: Some(Form::new("pad", When::Arg("value", Is::None))),
         refuses: Some(refuse_edge),
         shapes: "the last dimension grows by the first two numbers, the one before by the next two, and so on",
         ..Surface::PLAIN

@@ -2,8 +2,8 @@
 
 use crate::expr::Expr;
 use crate::meaning::Meaning;
-use crate::op::{Body, DTypeRule, Default, Grad, Onnx, OpDef, Param, ParamKind, Surface};
-use crate::rules;
+use crate::op::{Body, DTypeRule, Default, Grad, InferCx, Onnx, OpDef, Param, ParamKind, Surface};
+use crate::{Error, Result, rules};
 
 /// The row of `hardtanh`.
 pub static OP: OpDef = OpDef {
@@ -23,7 +23,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface::PLAIN,
+    surface: Surface { refuses: Some(refuse_order), ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &["oneflow.nn.functional.hardtanh", "torch.nn.functional.hardtanh"],
     examples: &[
@@ -35,3 +35,12 @@ pub static OP: OpDef = OpDef {
         ("hardtanh(tensor([-3.0, 3.0]), -2.0, 2.5)", "tensor([-2.0000,  2.5000])"),
     ],
 };
+
+fn refuse_order(cx: &InferCx<'_>) -> Result<()> {
+    if cx.float(0) > cx.float(1) {
+        let problem =
+            format!("is {}: it cannot be greater than max_val, {}", cx.float(0), cx.float(1));
+        return Err(Error::Attr { op: cx.op.name, name: "min_val", problem });
+    }
+    Ok(())
+}

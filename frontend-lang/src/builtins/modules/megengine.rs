@@ -46,7 +46,7 @@ pub static MODULE: NativeModule = NativeModule {
 pub static OPTIMIZER: NativeModule = NativeModule {
     name: "megengine.optimizer",
     doc: "Optimisers.",
-    members: &[Member::AllOf("torch.optim")],
+    members: &[Member::AllOf("torch.optim"), Member::AllOf("megengine.optimizers")],
     aliases: &[],
 };
 

@@ -147,6 +147,10 @@ impl View {
                 let attrs = [Attr::DType(base.dtype())].into_iter().collect();
                 output_of(op, value, &attrs, 0)
             }
+            // Its own inverse, of all elements.
+            View::Op(op, attrs, output) if op.name == "conj" => {
+                output_of(op, value, attrs, *output)
+            }
             View::Op(op, attrs, output) => {
                 let view = |it: &Tensor| output_of(op, it, attrs, *output);
                 match base.dtype().is_complex() == value.dtype().is_complex() {
