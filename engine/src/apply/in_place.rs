@@ -210,7 +210,7 @@ mod tests {
     use crate::ops::index::{index_add, scatter_add};
     use crate::ops::{binary, unary};
     use crate::storage::Element;
-    use crate::{Attr, DType, Shape, functional, tape};
+    use crate::{Attr, DType, Error, Shape, functional, tape};
 
     fn values() -> Tensor {
         tensor(&(0..600).map(|it| it as f32 - 300.5).collect::<Vec<_>>(), &[2, 300])
