@@ -29,7 +29,8 @@ pub(super) fn diagonal(x: &Tensor) -> Result<Tensor> {
 
 /// Matrices with these diagonals.
 pub(super) fn diag_embed(x: &Tensor) -> Result<Tensor> {
-    apply_one(&shape::diag_embed::OP, std::slice::from_ref(x), &smallvec![Attr::Int(0)])
+    let op = &shape::diag_embed::OP;
+    apply_one(op, std::slice::from_ref(x), &op.default_attrs())
 }
 
 /// The identity of the size of square matrices.

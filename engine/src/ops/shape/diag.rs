@@ -36,7 +36,7 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (input, offset) = (cx.input(0)?, Attr::Int(cx.int(0)));
     let one = std::slice::from_ref(input);
     match input.rank() {
-        1 => apply(&super::diag_embed::OP, one, &smallvec![offset]),
+        1 => apply(&super::diag_embed::OP, one, &smallvec![offset, Attr::Int(-2), Attr::Int(-1)]),
         2 => apply(&super::diagonal::OP, one, &smallvec![offset, Attr::Int(0), Attr::Int(1)]),
         _ => Err(Error::Shapes {
             op: cx.op.name,
