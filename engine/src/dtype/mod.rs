@@ -3,9 +3,11 @@
 mod format;
 mod number;
 mod promotion;
+mod width;
 
 pub use format::Format;
 pub use number::Number;
+pub use width::Width;
 
 use std::fmt;
 
@@ -47,34 +49,6 @@ pub enum Kind {
     Int,
     Float,
     Complex,
-}
-
-/// How wide an element is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Width {
-    /// 1 byte.
-    W1,
-    /// 2 bytes.
-    W2,
-    /// 4 bytes.
-    W4,
-    /// 8 bytes.
-    W8,
-    /// 16 bytes.
-    W16,
-}
-
-impl Width {
-    /// That of elements of so many bytes, which is a power of two up to 16.
-    pub(crate) fn of_bytes(bytes: usize) -> Width {
-        match bytes {
-            1 => Width::W1,
-            2 => Width::W2,
-            4 => Width::W4,
-            8 => Width::W8,
-            _ => Width::W16,
-        }
-    }
 }
 
 /// The Rust types that written kernels compute in. Elements of other dtypes are converted for them: narrow integers to `I32`,

@@ -75,13 +75,10 @@ pub(crate) fn complex_draw(
 
 /// Checks that whole numbers which can be drawn are elements of the dtype.
 fn check_drawn(op: &OpDef, name: &'static str, number: i64, dtype: DType) -> Result<()> {
-    let is_unsigned = matches!(dtype, DType::Bool | DType::U8 | DType::U16);
-    let number = Number::Int(number);
-    match number.as_f64() {
-        it if it < 0.0 && is_unsigned || it > 1.0 && dtype == DType::Bool => {
-            Err(Error::Range { op: op.name, name, number, dtype })
-        }
-        _ => rules::check_fits(op.name, name, number, dtype),
+    match dtype.int_range() {
+        Some((least, most)) if (least..=most).contains(&number) => Ok(()),
+        Some(_) => Err(Error::Range { op: op.name, name, number: Number::Int(number), dtype }),
+        None => rules::check_fits(op.name, name, Number::Int(number), dtype),
     }
 }
 
