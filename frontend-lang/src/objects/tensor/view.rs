@@ -179,6 +179,12 @@ impl TensorObj {
         if is_own || is_taped || views.iter().any(|it| matches!(it, View::Same)) {
             return Ok(false);
         }
+        // The check knows no places: a part of an expanded view may be written, and no shape depends on it.
+        let is_whole = matches!(index, [Index::Ellipsis]);
+        if root.is_abstract() && !is_whole && self.seen().numel() > root.numel() {
+            engine::index::set(&self.get(), index, value)?;
+            return Ok(true);
+        }
         let seen = |root: &Tensor| {
             views.iter().rev().try_fold(root.clone(), |base, view| view.apply(&base))
         };
