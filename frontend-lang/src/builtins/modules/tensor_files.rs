@@ -39,7 +39,7 @@ static FUNCTIONS: &[NativeFn] = &[
     )
     .session(),
     function("read", "path", "What a file holds.", read).session(),
-    function("dumps", "value, describe", "The pickle of a value.", dumps),
+    function("dumps", "value, describe", "The pickle of a value.", dumps).pure(),
     function("characters", "tensor", "A tensor's bytes as characters below 256.", characters),
     function("octets", "text", "Bytes that are written as characters below 256.", octets_of),
 ];
