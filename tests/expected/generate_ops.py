@@ -357,8 +357,8 @@ for op, run in (("cummax", torch.cummax), ("cummin", torch.cummin)):
 for op, run in (("var_mean", torch.var_mean), ("std_mean", torch.std_mean)):
     case(op, lambda x: run(x, 1, correction=0, keepdim=True), [X], [1, 0, True])
     case(op, run, [M], [None, 1, False])
-case("diag_embed", lambda x: torch.diag_embed(x, -1), [M], [-1])
-case("diag_embed", torch.diag_embed, [M], [0])
+case("diag_embed", lambda x: torch.diag_embed(x, -1), [M], [-1, -2, -1])
+case("diag_embed", torch.diag_embed, [M], [0, -2, -1])
 case("diag", lambda x: torch.diag(x, 1), [V], [1])
 case("diag", lambda x: torch.diag(x, -1), [M], [-1])
 case("histc", lambda x: torch.histc(x, 5, -1.0, 1.0), [M], [5, -1.0, 1.0], grad=False)
