@@ -22,6 +22,7 @@ pub mod gemm;
 pub(crate) mod hits;
 pub mod int8;
 pub mod interrupt;
+pub(crate) mod jit;
 pub mod lane;
 pub mod large;
 pub mod layer_norm;

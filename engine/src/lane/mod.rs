@@ -4,6 +4,8 @@
 //! runs alone, so a fused group gives the same bits.
 
 mod cache;
+#[cfg(test)]
+mod cases;
 pub(crate) mod cuda;
 #[cfg(test)]
 mod cuda_tests;
@@ -12,6 +14,8 @@ mod expand;
 pub(crate) mod expected;
 pub(crate) mod finish;
 pub(crate) mod grad;
+#[cfg(test)]
+mod jit_tests;
 mod lower;
 pub(crate) mod on_gpu;
 mod program;

@@ -6,10 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use super::expand::{Expansion, expand};
 use super::lower::Builder;
 use super::ssa::{Node, Ssa};
 use super::{expr_of, number_of, registers};
 use crate::cpu::features::{Isa, isa};
+use crate::cpu::jit::Steps;
+use crate::cpu::lane::Mem;
 use crate::cpu::lane::machine::Code;
 use crate::dtype::Number;
 use crate::op::InferCx;
@@ -123,6 +126,18 @@ impl Program {
     pub(crate) fn code(&self) -> &Code {
         &self.code
     }
+
+    /// Has code of its own written at the first run.
+    #[cfg(test)]
+    pub(super) fn write_at_once(&mut self) {
+        self.code.write_at_once(steps_of(&self.ssa));
+    }
+
+    /// Has no code of its own written.
+    #[cfg(test)]
+    pub(super) fn stay_with_instructions(&mut self) {
+        self.code.stay_with_instructions();
+    }
 }
 
 /// A program of `steps`, each of which may use the program's inputs and earlier steps. Equal computations are done
@@ -154,7 +169,16 @@ pub(crate) fn build_for(
         Error::DType { op, dtype, allowed: "a dtype in which the formula has a meaning" }
     };
     let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
+    let code = code.with_steps(steps_of(&ssa), isa);
     Ok(Program { id: id_of(&ssa), ssa, code, outputs: dtypes, params })
+}
+
+/// The steps of arithmetic that code is written from; `None` where something may be refused, which is looked for between instructions.
+fn steps_of(ssa: &Ssa) -> Option<Steps> {
+    let Expansion { ops, inputs, params, outputs, faults } = expand(ssa)?;
+    let inputs = inputs.into_iter().map(Mem::of).collect();
+    let outputs = outputs.into_iter().map(|it| (it.0, Mem::of(it.1))).collect();
+    faults.is_empty().then_some(Steps { ops, inputs, params, outputs })
 }
 
 /// Programs that are remembered; more are forgotten together.

@@ -11,7 +11,9 @@ use super::in_place::Writers;
 use super::loops::Loop;
 use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem, small};
+use crate::cpu::features::Isa;
 use crate::cpu::interrupt;
+use crate::cpu::jit::{MachineCode, Steps, Writable};
 use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
 use crate::math::Fault;
@@ -60,6 +62,8 @@ pub(crate) struct Code {
     pub(super) n_params: usize,
     /// Bytes of one element of the largest type in a slot.
     pub(super) width: usize,
+    /// What code of its own may be written for.
+    pub(super) writable: Option<Writable>,
 }
 
 /// An input of a run.
@@ -131,7 +135,48 @@ impl Code {
         let kerns = instrs.iter().map(|it| it.kern.operand.max(it.kern.result));
         let mems = inputs.iter().chain(&outputs).map(|it| it.size());
         let width = kerns.chain(mems).max().unwrap_or(8);
-        Some(Self { inputs, outputs, n_slots, instrs, stays, splats, n_params, width })
+        let writable = None;
+        Some(Self { inputs, outputs, n_slots, instrs, stays, splats, n_params, width, writable })
+    }
+
+    /// The same, for which code may be written from these steps, which compute the same.
+    pub(crate) fn with_steps(mut self, steps: Option<Steps>, isa: Isa) -> Self {
+        let n_instructions = self.instrs.len();
+        self.writable = steps.and_then(|it| Writable::new(it, n_instructions, isa));
+        self
+    }
+
+    /// The code that was written for inputs of which those in `held` have one element for all; `None` where the instructions are to run.
+    #[inline]
+    pub(super) fn written(&self, held: u64, numel: usize) -> Option<&MachineCode> {
+        self.writable.as_ref()?.form(held, numel)
+    }
+
+    /// The numbers of a run, as code that was written takes them.
+    pub(super) fn numbers(&self, params: &[Number]) -> SmallVec<[u64; 4]> {
+        let mut res = SmallVec::new();
+        if let Some(writable) = &self.writable {
+            writable.numbers(params, &mut res);
+        }
+        res
+    }
+
+    /// Has code written from these steps at the first run, if it can be.
+    #[cfg(test)]
+    pub(crate) fn write_at_once(&mut self, steps: Option<Steps>) {
+        self.writable = steps.map(Writable::at_once);
+    }
+
+    /// How many versions of code have been written, and how many could not be.
+    #[cfg(test)]
+    pub(crate) fn n_forms(&self) -> (usize, usize) {
+        self.writable.as_ref().map_or((0, 0), Writable::n_forms)
+    }
+
+    /// Has no code written.
+    #[cfg(test)]
+    pub(crate) fn stay_with_instructions(&mut self) {
+        self.writable = None;
     }
 
     /// Number of instructions.
@@ -167,6 +212,8 @@ pub(super) struct Run<'a> {
     pub(super) replaces: bool,
     /// The instructions whose destination is also an operand, and how they run.
     pub(super) onto: Writers,
+    /// The code that runs in place of the instructions, with the numbers that it takes.
+    pub(super) written: Option<(&'a MachineCode, SmallVec<[u64; 4]>)>,
 }
 
 // SAFETY: inputs are only read, and threads write disjoint ranges of the outputs.

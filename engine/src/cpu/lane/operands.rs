@@ -33,6 +33,11 @@ impl Numbers {
         };
         Self(sources.iter().zip(mems).filter_map(bits).collect())
     }
+
+    /// Each of them, in order.
+    pub(super) fn cells(&self) -> impl Iterator<Item = &u64> {
+        self.0.iter()
+    }
 }
 
 /// What a run makes: elements of a shape, and where the first of each output lies.
@@ -113,8 +118,21 @@ impl<'a> Run<'a> {
         }
         let replaces = sources.iter().any(|it| matches!(it, Source::Replaced(_)));
         let onto = in_place.writers;
-        Ok(Self { code, params, operands: res, outputs, geometry, numel, replaces, onto })
+        let written = code.written(held(&res), numel).map(|it| (it, code.numbers(params)));
+        if written.is_some() {
+            // It reads all operands of an element before it writes any result.
+            for it in res.iter_mut().filter(|it| it.access == Access::Replaced) {
+                it.access = Access::Direct;
+            }
+        }
+        Ok(Self { code, params, operands: res, outputs, geometry, numel, replaces, onto, written })
     }
+}
+
+/// A bit for each operand that is the same for all elements that are computed at once.
+fn held(operands: &[Operand]) -> u64 {
+    let is_held = |it: &Operand| matches!(it.access, Access::Splat | Access::Along(_));
+    operands.iter().enumerate().filter(|it| is_held(it.1)).fold(0, |res, (at, _)| res | 1 << at.min(63))
 }
 
 /// The shape of the outputs; fails unless all operands are those that the code was built for.

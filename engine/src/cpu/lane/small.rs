@@ -5,6 +5,7 @@ use smallvec::SmallVec;
 use super::Mem;
 use super::geometry::{Access, Geometry, simple_access};
 use super::machine::{Code, Source, SplatValue, TILE, execute};
+use super::operands::Numbers;
 use super::scratch::{LINE, with_scratch};
 use super::slots::{fill, gather, read_bits};
 use crate::cpu::alloc::Bytes;
@@ -31,6 +32,8 @@ pub(super) fn run(
     if numel > MOST || code.n_registers() > FEW {
         return None;
     }
+    // Inputs of which there is one element for all, a bit for each.
+    let mut held = 0_u64;
     let mut regs = [std::ptr::null_mut::<u8>(); FEW];
     let mut strided: SmallVec<[Layout; 2]> = SmallVec::new();
     // Whether an input is one of those, a bit for each.
@@ -48,18 +51,28 @@ pub(super) fn run(
                     regs[idx] = first_of(view, *mem);
                     continue;
                 }
-                Some(_) => {}
+                Some(_) => held |= 1 << idx,
                 None => {
                     strided.push(view.layout().broadcast_to(shape)?);
                     gathered |= 1 << idx;
                 }
             },
-            Source::Number(_) | Source::Replaced(_) => {}
+            Source::Number(_) => held |= 1 << idx,
+            Source::Replaced(_) => {}
         }
         staged += 1;
     }
     for (reg, output) in regs[sources.len()..].iter_mut().zip(outputs) {
         *reg = output.region().as_ptr();
+    }
+    if gathered == 0
+        && let Some(written) = code.written(held, numel)
+    {
+        let numbers = Numbers::of(&code.inputs, sources);
+        point(&mut regs, sources, (&code.inputs, &numbers), outputs);
+        // SAFETY: as below; an output that is replaced is read where it is, element by element.
+        unsafe { written.run(&regs, numel, &code.numbers(params)) }
+        return Some(None);
     }
     let n_slots = code.n_slots + staged;
     if n_slots == 0 {
@@ -117,9 +130,12 @@ impl Code {
         (shape, dtype): (&Shape, DType),
     ) -> Option<Result<Bytes>> {
         let numel = shape.numel();
-        let is_this_way = self.n_slots == 0
+        let is_few = (1..=MOST).contains(&numel);
+        let takes_none = self.n_params == 0;
+        let written = if is_few && takes_none { self.written(0, numel) } else { None };
+        let is_this_way = (self.n_slots == 0 || written.is_some())
             && self.outputs.len() == 1
-            && (1..=MOST).contains(&numel)
+            && is_few
             && operands.len() == self.inputs.len()
             && operands.len() < FEW
             && Mem::of(dtype) == self.outputs[0];
@@ -145,12 +161,37 @@ impl Code {
             return None;
         }
         regs[operands.len()] = made.as_mut_ptr();
+        if let Some(written) = written {
+            // SAFETY: as below.
+            unsafe { written.run(&regs, numel, &[]) }
+            return Some(Ok(made));
+        }
         // SAFETY: the registers are operands and the output, which hold all elements, and the operands are only read.
         let fault = unsafe { execute_all(self, &regs, numel) };
         Some(match fault {
             Some(fault) => Err(fault.into()),
             None => Ok(made),
         })
+    }
+}
+
+/// Points the registers of inputs that have none to where one element for all is, or to the output that they are replaced by.
+fn point(
+    regs: &mut [*mut u8; FEW],
+    sources: &[Source<'_>],
+    (mems, numbers): (&[Mem], &Numbers),
+    outputs: &[OutView<'_>],
+) {
+    let mut cells = numbers.cells();
+    for (idx, (source, mem)) in sources.iter().zip(mems).enumerate() {
+        let cell = if matches!(source, Source::Number(_)) { cells.next() } else { None };
+        if regs[idx].is_null() {
+            regs[idx] = match source {
+                Source::View(view) => first_of(view, *mem),
+                Source::Number(_) => cell.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut().cast(),
+                Source::Replaced(output) => outputs[*output].region().as_ptr(),
+            };
+        }
     }
 }
 

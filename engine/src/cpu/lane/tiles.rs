@@ -66,10 +66,10 @@ impl Run<'_> {
     /// # Safety
     /// There is room for the block at `first`; where it is null, the first output has a place.
     pub(super) unsafe fn block(&self, block: Block, first: *mut u8) -> Option<Fault> {
-        let staged = self.operands.iter().filter(|it| it.access != Access::Direct).count();
+        let staged = self.operands.iter().filter(|it| self.is_staged(it)).count();
         let streams = first.is_null() && self.streams(block);
         let streamed = if streams { self.outputs.len() } else { 0 };
-        let n_slots = self.code.n_slots + staged + streamed;
+        let n_slots = self.own_slots() + staged + streamed;
         let tile = self.tile(n_slots);
         // SAFETY: there is room for all slots; the rest is promised by the caller.
         let run = |scratch| unsafe { self.tiles(block, first, tile, scratch, streams) };
@@ -80,13 +80,29 @@ impl Run<'_> {
         fault
     }
 
+    /// Slots for what lies between instructions.
+    fn own_slots(&self) -> usize {
+        if self.written.is_some() { 0 } else { self.code.n_slots }
+    }
+
+    /// Whether an operand is brought to a slot. What is the same for all elements of a tile is read where it lies by code that was written.
+    fn is_staged(&self, operand: &Operand) -> bool {
+        match operand.access {
+            Access::Direct => false,
+            Access::Splat | Access::Along(_) => self.written.is_none(),
+            Access::Strided(_) | Access::Replaced => true,
+        }
+    }
+
     /// Elements of a tile, of which so many slots hold one each: larger where few are in use, as each step on a tile has a cost of its own.
     fn tile(&self, n_slots: usize) -> usize {
         if n_slots == 0 {
             return WIDE_TILE;
         }
         // What is the same along a line is brought for each line, as much as a tile takes.
-        if self.operands.iter().any(|it| matches!(it.access, Access::Along(_))) {
+        if self.written.is_none()
+            && self.operands.iter().any(|it| matches!(it.access, Access::Along(_)))
+        {
             return TILE;
         }
         let room = IN_CACHE / (n_slots * self.code.width);
@@ -120,10 +136,12 @@ impl Run<'_> {
         let onto = if first.is_null() { &self.onto[..] } else { &[] };
         let (mut steps, mut of_lines) = (Steps::new(), Steps::new());
         let skips = block.numel() > tile;
-        // SAFETY: slots hold a tile.
-        unsafe {
+        if self.written.is_none() {
             let filled = tile.min(block.len);
-            self.list(&mut steps, &mut of_lines, regs, onto, (skips, filled), &mut fault);
+            // SAFETY: slots hold a tile.
+            unsafe {
+                self.list(&mut steps, &mut of_lines, regs, onto, (skips, filled), &mut fault);
+            }
         }
         let mut movers: SmallVec<[Mover; 8]> = SmallVec::new();
         self.movers(&mut movers, streams);
@@ -165,6 +183,11 @@ impl Run<'_> {
                 if brings {
                     self.bring(regs, &homes, at, n);
                 }
+                if let Some((code, numbers)) = &self.written {
+                    // SAFETY: the registers of operands are where they are or in slots, which hold `n` elements of their types, as `check`
+                    // made sure; outputs overlap no operand but for those that they replace. Code is written for this processor.
+                    unsafe { code.run(regs, n, numbers) }
+                }
                 for &(run, it) in &steps {
                     // SAFETY: `Code::new` and `check` made sure that registers exist and hold `n` elements of the
                     // kernel's types, and that the destination is no operand but for the one that runs onto it.
@@ -189,16 +212,16 @@ impl Run<'_> {
         let (inputs, others) = regs.split_at_mut(self.operands.len());
         let (outputs, slots) = others.split_at_mut(self.outputs.len());
         let mut place = scratch;
-        for reg in slots {
+        for reg in &mut slots[..self.own_slots()] {
             *reg = place;
             place = place.wrapping_add(slot_bytes);
         }
         for (reg, operand) in inputs.iter_mut().zip(&self.operands) {
-            if operand.access == Access::Direct {
-                *reg = operand.base.cast_mut();
-            } else {
+            if self.is_staged(operand) {
                 *reg = place;
                 place = place.wrapping_add(slot_bytes);
+            } else {
+                *reg = operand.base.cast_mut();
             }
         }
         for (reg, output) in outputs.iter_mut().zip(&self.outputs) {
@@ -312,15 +335,20 @@ impl Run<'_> {
         ends.then(|| geometry.line())
     }
 
-    /// Writes what is the same along the line that element `at` is of to the first `n` elements of its slot.
+    /// Writes what is the same along the line that element `at` is of to the first `n` elements of its slot; code that was written is pointed to it.
     ///
     /// # Safety
     /// The registers are those of this run, whose slots hold a tile.
-    unsafe fn bring_line(&self, regs: &[*mut u8], at: usize, n: usize) {
+    unsafe fn bring_line(&self, regs: &mut [*mut u8], at: usize, n: usize) {
         for (idx, operand) in self.operands.iter().enumerate() {
             if let (Access::Along(row), Some(geometry)) = (operand.access, &self.geometry) {
                 let mem = self.code.inputs[idx];
                 let offset = geometry.offset(row, at) * mem.size() as isize;
+                if self.written.is_some() {
+                    // SAFETY: the geometry addresses elements of the operand.
+                    regs[idx] = unsafe { operand.base.offset(offset) }.cast_mut();
+                    continue;
+                }
                 // SAFETY: the geometry addresses elements of the operand, and one that is not read in place has a slot.
                 unsafe {
                     let bits = read_bits(operand.base.offset(offset), mem.width());

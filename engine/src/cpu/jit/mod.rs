@@ -1,0 +1,158 @@
+//! Machine code for lane programs, written at run time: one loop over the elements, in which all that lies between stays in registers.
+//!
+//! The tile machine runs one compiled loop per instruction and passes what lies between through the first-level cache. Code that is written
+//! for a program loads each element once and stores each result once. It is written from the steps that the loops themselves are compiled
+//! from ([`crate::math::recorded`]), operation by operation, so it gives the same bits.
+//!
+//! **Invariant:** a program that cannot be written (functions of the C library, integers of 64 bits among floats of 32, another processor)
+//! runs on the tile machine, as does one that is too rarely run for writing to pay. Nothing but time depends on which of the two runs.
+
+mod code;
+#[cfg(target_arch = "x86_64")]
+mod instructions;
+#[cfg(target_arch = "x86_64")]
+mod memory;
+#[cfg(target_arch = "x86_64")]
+mod registers;
+#[cfg(target_arch = "x86_64")]
+mod text;
+#[cfg(target_arch = "x86_64")]
+mod values;
+#[cfg(target_arch = "x86_64")]
+mod writer;
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+pub(crate) use code::MachineCode;
+
+use super::features::Isa;
+use super::lane::Mem;
+use crate::dtype::Number;
+use crate::math::recorded::{Op, Type};
+use crate::sync::OnceLock;
+
+/// Elements times steps that are computed by the tile machine before code is written: what writing takes, about.
+const WORTH: usize = 1 << 18;
+/// Most steps of a program that is written.
+const MOST_STEPS: usize = 400;
+/// Steps for each instruction of the tile machine up to which 256-bit registers are better than 512-bit loops.
+const LIGHT: usize = 4;
+/// Most versions of one program.
+const MOST_FORMS: usize = 8;
+
+/// A program as straight-line arithmetic on one element.
+#[derive(Debug)]
+pub(crate) struct Steps {
+    /// `Given(n)` among them is input `n`, or number `n - inputs.len()` of the run.
+    pub(crate) ops: Vec<Op>,
+    pub(crate) inputs: Vec<Mem>,
+    /// Types of the numbers of the run; `None` where a number is not used.
+    pub(crate) params: Vec<Option<Type>>,
+    /// The step of each output and how it lies in memory.
+    pub(crate) outputs: Vec<(u32, Mem)>,
+}
+
+/// A program that code may be written for, and what has been written.
+#[derive(Debug)]
+pub(crate) struct Writable {
+    steps: Steps,
+    /// Elements times steps that ran without.
+    ran: AtomicUsize,
+    first: OnceLock<Box<Form>>,
+}
+
+/// The code for one way in which the inputs lie.
+#[derive(Debug)]
+struct Form {
+    /// A bit for each input of which there is one element for all.
+    held: u64,
+    /// `None` where it cannot be written.
+    code: Option<MachineCode>,
+    next: OnceLock<Box<Form>>,
+}
+
+impl Writable {
+    /// `None` where code would not be better than `n_instructions` of the tile machine for this instruction set.
+    pub(crate) fn new(steps: Steps, n_instructions: usize, isa: Isa) -> Option<Self> {
+        let most = match isa {
+            Isa::Portable => 0,
+            Isa::Avx2 => MOST_STEPS,
+            Isa::Avx512 => MOST_STEPS.min(LIGHT * n_instructions),
+        };
+        let pays = n_instructions > 1 && steps.ops.len() <= most && steps.inputs.len() < 64;
+        pays.then(|| Self { steps, ran: AtomicUsize::new(0), first: OnceLock::new() })
+    }
+
+    /// The code for inputs of which those in `held` have one element for all; `None` if there is none, or none yet, as so few of so many elements
+    /// have been computed.
+    #[inline]
+    pub(crate) fn form(&self, held: u64, numel: usize) -> Option<&MachineCode> {
+        let mut place = &self.first;
+        for _ in 0..MOST_FORMS {
+            match place.get() {
+                Some(form) if form.held == held => return form.code.as_ref(),
+                Some(form) => place = &form.next,
+                None => return self.written(place, held, numel),
+            }
+        }
+        None
+    }
+
+    #[cold]
+    fn written<'a>(
+        &'a self,
+        place: &'a OnceLock<Box<Form>>,
+        held: u64,
+        numel: usize,
+    ) -> Option<&'a MachineCode> {
+        let work = numel.saturating_mul(self.steps.ops.len());
+        if self.ran.fetch_add(work, Ordering::Relaxed).saturating_add(work) < WORTH {
+            return None;
+        }
+        let form = place.get_or_init(|| {
+            let code = write(&self.steps, held);
+            Box::new(Form { held, code, next: OnceLock::new() })
+        });
+        // Another thread may have put another form there.
+        (form.held == held).then_some(form.code.as_ref()).flatten()
+    }
+
+    /// The numbers of a run, as code takes them.
+    pub(crate) fn numbers<A: Extend<u64>>(&self, params: &[Number], to: &mut A) {
+        let bits = |(number, ty): (&Number, &Option<Type>)| match ty {
+            Some(Type::F32) => Mem::F32.bits(*number),
+            Some(Type::F64) => Mem::F64.bits(*number),
+            Some(Type::Bool | Type::I32 | Type::I64) => Mem::I64.bits(*number),
+            None => 0,
+        };
+        to.extend(params.iter().zip(&self.steps.params).map(bits));
+    }
+
+    /// A program that code is written for at the first run, whether that pays or not.
+    #[cfg(test)]
+    pub(crate) fn at_once(steps: Steps) -> Self {
+        Self { steps, ran: AtomicUsize::new(WORTH), first: OnceLock::new() }
+    }
+
+    /// How many versions have been written, and how many could not be.
+    #[cfg(test)]
+    pub(crate) fn n_forms(&self) -> (usize, usize) {
+        let forms = std::iter::successors(self.first.get(), |it| it.next.get());
+        let (written, not): (Vec<_>, Vec<_>) = forms.partition(|it| it.code.is_some());
+        (written.len(), not.len())
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+fn write(steps: &Steps, held: u64) -> Option<MachineCode> {
+    let values = values::Values::of(steps, held)?;
+    let text = writer::write(steps, &values)?;
+    let reads = (0..steps.inputs.len()).map(|it| (steps.inputs[it].size(), held >> it & 1 == 1));
+    let makes = steps.outputs.iter().map(|it| it.1.size());
+    MachineCode::new(&text.bytes, text.entry, values.lanes(), reads.collect(), makes.collect())
+}
+
+#[cfg(not(target_arch = "x86_64"))]
+fn write(_steps: &Steps, _held: u64) -> Option<MachineCode> {
+    None
+}
