@@ -68,10 +68,8 @@ fn two_outputs(
     let n = shape.numel();
     let mut buffers = [0; 2].map(|_| Bytes::zeroed(n * 4).unwrap());
     typed::slice_mut::<f32>(&mut buffers[0]).copy_from_slice(held);
-    let mut outputs: Vec<OutView<'_>> = buffers
-        .iter_mut()
-        .map(|it| OutView::new(it, shape, DType::F32).unwrap())
-        .collect();
+    let mut outputs: Vec<OutView<'_>> =
+        buffers.iter_mut().map(|it| OutView::new(it, shape, DType::F32).unwrap()).collect();
     let first = x.map_or(Source::Replaced(0), |it| source(it).unwrap());
     let others = others.map(|it| source(it).unwrap());
     let number = Source::Number(Number::Float(0.3));
@@ -97,15 +95,19 @@ fn written_code_reads_operands_however_they_lie() {
         [(1, 1), (1, 7), (3, 5), (2, 8), (33, 1), (5, 130), (4, 1000), (20, 257), (300, 211)]
     {
         let shape = Shape::from([rows, columns]);
-        let (row, column, one) = (tensor([1, columns], 0.7), tensor([rows, 1], 1.1), tensor([1, 1], 2.3));
+        let (row, column, one) =
+            (tensor([1, columns], 0.7), tensor([rows, 1], 1.1), tensor([1, 1], 2.3));
         let turned = functional::permute(&tensor([columns, rows], 0.37), &[1, 0]).unwrap();
         let wide = tensor([rows, 2 * columns + 1], 0.51);
         let part = wide.with_layout(wide.layout().slice(1, 1, columns, 2));
         let whole = tensor([rows, columns], 0.37);
         let held: Vec<f32> = whole.to_f64_vec().unwrap().iter().map(|it| *it as f32).collect();
-        for (name, x) in
-            [("whole", Some(&whole)), ("turned", Some(&turned)), ("part", Some(&part)), ("replaced", None)]
-        {
+        for (name, x) in [
+            ("whole", Some(&whole)),
+            ("turned", Some(&turned)),
+            ("part", Some(&part)),
+            ("replaced", None),
+        ] {
             for others in [[&row, &column, &one], [&whole, &one, &column], [&turned, &part, &row]] {
                 let got = two_outputs(&written, x, &held, others, &shape);
                 let want = two_outputs(&tiles, x, &held, others, &shape);

@@ -45,9 +45,8 @@ impl MachineCode {
         // Never writable and executable at once.
         let memory = memory.make_exec().ok()?;
         // SAFETY: whoever wrote the bytes wrote a function of this type there.
-        let entry = unsafe {
-            std::mem::transmute::<*const u8, Entry>(memory.as_ptr().wrapping_add(entry))
-        };
+        let entry =
+            unsafe { std::mem::transmute::<*const u8, Entry>(memory.as_ptr().wrapping_add(entry)) };
         Some(Self { _memory: memory, entry, lanes, reads, makes })
     }
 

@@ -62,25 +62,31 @@ pub(super) fn xor() -> Two {
 pub(super) fn two(action: Action, operands: Kind, bytes: usize) -> Option<Two> {
     let is_int = operands == Kind::Int;
     Some(match action {
-        Action::Add if is_int => {
-            Two::plain(of(bytes, Code::VEX_Vpaddd_ymm_ymm_ymmm256, Code::VEX_Vpaddq_ymm_ymm_ymmm256), true)
-        }
-        Action::Sub if is_int => {
-            Two::plain(of(bytes, Code::VEX_Vpsubd_ymm_ymm_ymmm256, Code::VEX_Vpsubq_ymm_ymm_ymmm256), false)
-        }
+        Action::Add if is_int => Two::plain(
+            of(bytes, Code::VEX_Vpaddd_ymm_ymm_ymmm256, Code::VEX_Vpaddq_ymm_ymm_ymmm256),
+            true,
+        ),
+        Action::Sub if is_int => Two::plain(
+            of(bytes, Code::VEX_Vpsubd_ymm_ymm_ymmm256, Code::VEX_Vpsubq_ymm_ymm_ymmm256),
+            false,
+        ),
         Action::Mul if is_int => Two::plain(Code::VEX_Vpmulld_ymm_ymm_ymmm256, true),
-        Action::Add => {
-            Two::plain(of(bytes, Code::VEX_Vaddps_ymm_ymm_ymmm256, Code::VEX_Vaddpd_ymm_ymm_ymmm256), true)
-        }
-        Action::Sub => {
-            Two::plain(of(bytes, Code::VEX_Vsubps_ymm_ymm_ymmm256, Code::VEX_Vsubpd_ymm_ymm_ymmm256), false)
-        }
-        Action::Mul => {
-            Two::plain(of(bytes, Code::VEX_Vmulps_ymm_ymm_ymmm256, Code::VEX_Vmulpd_ymm_ymm_ymmm256), true)
-        }
-        Action::Div => {
-            Two::plain(of(bytes, Code::VEX_Vdivps_ymm_ymm_ymmm256, Code::VEX_Vdivpd_ymm_ymm_ymmm256), false)
-        }
+        Action::Add => Two::plain(
+            of(bytes, Code::VEX_Vaddps_ymm_ymm_ymmm256, Code::VEX_Vaddpd_ymm_ymm_ymmm256),
+            true,
+        ),
+        Action::Sub => Two::plain(
+            of(bytes, Code::VEX_Vsubps_ymm_ymm_ymmm256, Code::VEX_Vsubpd_ymm_ymm_ymmm256),
+            false,
+        ),
+        Action::Mul => Two::plain(
+            of(bytes, Code::VEX_Vmulps_ymm_ymm_ymmm256, Code::VEX_Vmulpd_ymm_ymm_ymmm256),
+            true,
+        ),
+        Action::Div => Two::plain(
+            of(bytes, Code::VEX_Vdivps_ymm_ymm_ymmm256, Code::VEX_Vdivpd_ymm_ymm_ymmm256),
+            false,
+        ),
         Action::And => and(),
         Action::Or => or(),
         Action::Xor => xor(),
@@ -98,7 +104,10 @@ pub(super) fn two(action: Action, operands: Kind, bytes: usize) -> Option<Two> {
 
 /// Where the first whole number is the larger one.
 pub(super) fn greater(bytes: usize) -> Two {
-    Two::plain(of(bytes, Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256), false)
+    Two::plain(
+        of(bytes, Code::VEX_Vpcmpgtd_ymm_ymm_ymmm256, Code::VEX_Vpcmpgtq_ymm_ymm_ymmm256),
+        false,
+    )
 }
 
 /// An instruction of one operand, which may lie in memory.

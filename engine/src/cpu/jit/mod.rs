@@ -80,7 +80,7 @@ impl Writable {
             Isa::Avx512 => MOST_STEPS.min(LIGHT * n_instructions),
         };
         let pays = n_instructions > 1 && steps.ops.len() <= most && steps.inputs.len() < 64;
-        pays.then(|| Self { steps, ran: AtomicUsize::new(0), first: OnceLock::new() })
+        (pays && is_on()).then(|| Self { steps, ran: AtomicUsize::new(0), first: OnceLock::new() })
     }
 
     /// The code for inputs of which those in `held` have one element for all; `None` if there is none, or none yet, as so few of so many elements
@@ -141,6 +141,12 @@ impl Writable {
         let (written, not): (Vec<_>, Vec<_>) = forms.partition(|it| it.code.is_some());
         (written.len(), not.len())
     }
+}
+
+/// Whether code is written in this process: `NOTEGRAD_JIT=0` leaves all to the tile machine, for comparisons and for systems that forbid it.
+fn is_on() -> bool {
+    static ON: OnceLock<bool> = OnceLock::new();
+    *ON.get_or_init(|| std::env::var("NOTEGRAD_JIT").as_deref() != Ok("0"))
 }
 
 #[cfg(target_arch = "x86_64")]

@@ -371,13 +371,14 @@ impl<'a> Writer<'a> {
 
     fn put_by(&mut self, at: u32) -> Option<u8> {
         let values = self.values;
-        let may_go = |it: &(u8, u32)| {
-            !self.registers.is_locked(it.0) && !self.registers.is_pinned(it.0)
-        };
+        let may_go =
+            |it: &(u8, u32)| !self.registers.is_locked(it.0) && !self.registers.is_pinned(it.0);
         let later = |it: &(u8, u32)| values.next_read(it.1, at).unwrap_or(u32::MAX);
         let (register, value) = self.registers.all().filter(may_go).max_by_key(later)?;
         let is_inside = values.origin(value) == Origin::Inside;
-        if is_inside && values.next_read(value, at).is_some() && self.slots[value as usize].is_none()
+        if is_inside
+            && values.next_read(value, at).is_some()
+            && self.slots[value as usize].is_none()
         {
             let slot = self.slot_of(value);
             self.text.store(Memory::slot(slot), register)?;

@@ -132,7 +132,11 @@ impl<'a> Run<'a> {
 /// A bit for each operand that is the same for all elements that are computed at once.
 fn held(operands: &[Operand]) -> u64 {
     let is_held = |it: &Operand| matches!(it.access, Access::Splat | Access::Along(_));
-    operands.iter().enumerate().filter(|it| is_held(it.1)).fold(0, |res, (at, _)| res | 1 << at.min(63))
+    operands
+        .iter()
+        .enumerate()
+        .filter(|it| is_held(it.1))
+        .fold(0, |res, (at, _)| res | 1 << at.min(63))
 }
 
 /// The shape of the outputs; fails unless all operands are those that the code was built for.

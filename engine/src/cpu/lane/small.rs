@@ -188,7 +188,9 @@ fn point(
         if regs[idx].is_null() {
             regs[idx] = match source {
                 Source::View(view) => first_of(view, *mem),
-                Source::Number(_) => cell.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut().cast(),
+                Source::Number(_) => {
+                    cell.map_or(std::ptr::null(), std::ptr::from_ref).cast_mut().cast()
+                }
                 Source::Replaced(output) => outputs[*output].region().as_ptr(),
             };
         }
