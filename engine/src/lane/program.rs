@@ -1,7 +1,7 @@
 //! Lane programs: what a group of elementwise ops computes for one element, ready for the tile machine.
 
-use std::sync::PoisonError;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -11,7 +11,7 @@ use super::lower::Builder;
 use super::ssa::{Node, Ssa};
 use super::{expr_of, number_of, registers};
 use crate::cpu::features::{Isa, isa};
-use crate::cpu::jit::Steps;
+use crate::cpu::jit::{self, Steps};
 use crate::cpu::lane::Mem;
 use crate::cpu::lane::machine::Code;
 use crate::dtype::Number;
@@ -70,7 +70,7 @@ pub struct Param {
 pub struct Program {
     /// That of the programs of this process that compute the same.
     id: u64,
-    ssa: Ssa,
+    ssa: Arc<Ssa>,
     code: Code,
     outputs: Vec<DType>,
     params: Vec<Param>,
@@ -169,16 +169,20 @@ pub(crate) fn build_for(
         Error::DType { op, dtype, allowed: "a dtype in which the formula has a meaning" }
     };
     let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
+    let ssa = Arc::new(ssa);
     let code = code.with_steps(steps_of(&ssa), isa);
     Ok(Program { id: id_of(&ssa), ssa, code, outputs: dtypes, params })
 }
 
-/// The steps of arithmetic that code is written from; `None` where something may be refused, which is looked for between instructions.
-fn steps_of(ssa: &Ssa) -> Option<Steps> {
-    let Expansion { ops, inputs, params, outputs, faults } = expand(ssa)?;
-    let inputs = inputs.into_iter().map(Mem::of).collect();
-    let outputs = outputs.into_iter().map(|it| (it.0, Mem::of(it.1))).collect();
-    faults.is_empty().then_some(Steps { ops, inputs, params, outputs })
+/// What gives the steps of arithmetic that code is written from: none where something may be refused, which is looked for between instructions.
+fn steps_of(ssa: &Arc<Ssa>) -> jit::Source {
+    let ssa = ssa.clone();
+    Box::new(move || {
+        let Expansion { ops, inputs, params, outputs, faults } = expand(&ssa)?;
+        let inputs = inputs.into_iter().map(Mem::of).collect();
+        let outputs = outputs.into_iter().map(|it| (it.0, Mem::of(it.1))).collect();
+        faults.is_empty().then_some(Steps { ops, inputs, params, outputs })
+    })
 }
 
 /// Programs that are remembered; more are forgotten together.

@@ -205,7 +205,10 @@ fn a_model_takes_any_number_of_rows() {
     for row in 0..5_i64 {
         let one = crate::functional::slice(&x, 0, row, row + 1, 1).unwrap();
         let alone = model.run(&[one]).unwrap();
-        assert_eq!(bits(&alone[..1])[0][0], bits(&all[..1])[0][row as usize]);
+        // A product of one row may add up in another order.
+        let (alone, among) = (alone[0].to_f64_vec().unwrap(), all[0].to_f64_vec().unwrap());
+        let among = among[row as usize];
+        assert!((alone[0] - among).abs() <= 4e-7 * among.abs(), "{} and {among}", alone[0]);
     }
     assert!(model.run(&[Tensor::from_vec(&[1.0_f32; 8], Shape::from([2, 4])).unwrap()]).is_err());
 }

@@ -21,6 +21,7 @@ mod values;
 #[cfg(target_arch = "x86_64")]
 mod writer;
 
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 pub(crate) use code::MachineCode;
@@ -31,7 +32,7 @@ use crate::dtype::Number;
 use crate::math::recorded::{Op, Type};
 use crate::sync::OnceLock;
 
-/// Elements times steps that are computed by the tile machine before code is written: what writing takes, about.
+/// Elements times instructions that the tile machine computes before code is written: in about the time that writing takes.
 const WORTH: usize = 1 << 18;
 /// Most steps of a program that is written.
 const MOST_STEPS: usize = 400;
@@ -52,13 +53,24 @@ pub(crate) struct Steps {
     pub(crate) outputs: Vec<(u32, Mem)>,
 }
 
+/// What gives the steps of a program, once they are wanted; `None` where there are none.
+pub(crate) type Source = Box<dyn Fn() -> Option<Steps> + Send + Sync>;
+
 /// A program that code may be written for, and what has been written.
-#[derive(Debug)]
 pub(crate) struct Writable {
-    steps: Steps,
-    /// Elements times steps that ran without.
+    source: Source,
+    steps: OnceLock<Option<Steps>>,
+    n_instructions: usize,
+    most_steps: usize,
+    /// Elements times instructions that ran without.
     ran: AtomicUsize,
     first: OnceLock<Box<Form>>,
+}
+
+impl fmt::Debug for Writable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Writable").field("first", &self.first).finish_non_exhaustive()
+    }
 }
 
 /// The code for one way in which the inputs lie.
@@ -73,14 +85,31 @@ struct Form {
 
 impl Writable {
     /// `None` where code would not be better than `n_instructions` of the tile machine for this instruction set.
-    pub(crate) fn new(steps: Steps, n_instructions: usize, isa: Isa) -> Option<Self> {
-        let most = match isa {
-            Isa::Portable => 0,
+    pub(crate) fn new(source: Source, n_instructions: usize, isa: Isa) -> Option<Self> {
+        let most_steps = match isa {
+            Isa::Portable => return None,
             Isa::Avx2 => MOST_STEPS,
             Isa::Avx512 => MOST_STEPS.min(LIGHT * n_instructions),
         };
-        let pays = n_instructions > 1 && steps.ops.len() <= most && steps.inputs.len() < 64;
-        (pays && is_on()).then(|| Self { steps, ran: AtomicUsize::new(0), first: OnceLock::new() })
+        let with = |ran| Self::with(source, n_instructions, most_steps, ran);
+        (n_instructions > 1 && is_on()).then(|| with(0))
+    }
+
+    fn with(source: Source, n_instructions: usize, most_steps: usize, ran: usize) -> Self {
+        Self {
+            source,
+            steps: OnceLock::new(),
+            n_instructions,
+            most_steps,
+            ran: AtomicUsize::new(ran),
+            first: OnceLock::new(),
+        }
+    }
+
+    /// The steps, if code may be written from them.
+    fn steps(&self) -> Option<&Steps> {
+        let fits = |it: &Steps| it.ops.len() <= self.most_steps && it.inputs.len() < 64;
+        self.steps.get_or_init(|| (self.source)().filter(fits)).as_ref()
     }
 
     /// The code for inputs of which those in `held` have one element for all; `None` if there is none, or none yet, as so few of so many elements
@@ -105,12 +134,12 @@ impl Writable {
         held: u64,
         numel: usize,
     ) -> Option<&'a MachineCode> {
-        let work = numel.saturating_mul(self.steps.ops.len());
+        let work = numel.saturating_mul(self.n_instructions);
         if self.ran.fetch_add(work, Ordering::Relaxed).saturating_add(work) < WORTH {
             return None;
         }
         let form = place.get_or_init(|| {
-            let code = write(&self.steps, held);
+            let code = self.steps().and_then(|it| write(it, held));
             Box::new(Form { held, code, next: OnceLock::new() })
         });
         // Another thread may have put another form there.
@@ -119,19 +148,20 @@ impl Writable {
 
     /// The numbers of a run, as code takes them.
     pub(crate) fn numbers<A: Extend<u64>>(&self, params: &[Number], to: &mut A) {
+        let Some(steps) = self.steps() else { return };
         let bits = |(number, ty): (&Number, &Option<Type>)| match ty {
             Some(Type::F32) => Mem::F32.bits(*number),
             Some(Type::F64) => Mem::F64.bits(*number),
             Some(Type::Bool | Type::I32 | Type::I64) => Mem::I64.bits(*number),
             None => 0,
         };
-        to.extend(params.iter().zip(&self.steps.params).map(bits));
+        to.extend(params.iter().zip(&steps.params).map(bits));
     }
 
     /// A program that code is written for at the first run, whether that pays or not.
     #[cfg(test)]
-    pub(crate) fn at_once(steps: Steps) -> Self {
-        Self { steps, ran: AtomicUsize::new(WORTH), first: OnceLock::new() }
+    pub(crate) fn at_once(source: Source) -> Self {
+        Self::with(source, 1, MOST_STEPS, WORTH)
     }
 
     /// How many versions have been written, and how many could not be.

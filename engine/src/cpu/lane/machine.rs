@@ -13,7 +13,7 @@ use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem, small};
 use crate::cpu::features::Isa;
 use crate::cpu::interrupt;
-use crate::cpu::jit::{MachineCode, Steps, Writable};
+use crate::cpu::jit::{self, MachineCode, Writable};
 use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
 use crate::math::Fault;
@@ -139,10 +139,9 @@ impl Code {
         Some(Self { inputs, outputs, n_slots, instrs, stays, splats, n_params, width, writable })
     }
 
-    /// The same, for which code may be written from these steps, which compute the same.
-    pub(crate) fn with_steps(mut self, steps: Option<Steps>, isa: Isa) -> Self {
-        let n_instructions = self.instrs.len();
-        self.writable = steps.and_then(|it| Writable::new(it, n_instructions, isa));
+    /// The same, for which code may be written from steps that compute the same.
+    pub(crate) fn with_steps(mut self, source: jit::Source, isa: Isa) -> Self {
+        self.writable = Writable::new(source, self.instrs.len(), isa);
         self
     }
 
@@ -163,8 +162,8 @@ impl Code {
 
     /// Has code written from these steps at the first run, if it can be.
     #[cfg(test)]
-    pub(crate) fn write_at_once(&mut self, steps: Option<Steps>) {
-        self.writable = steps.map(Writable::at_once);
+    pub(crate) fn write_at_once(&mut self, source: jit::Source) {
+        self.writable = Some(Writable::at_once(source));
     }
 
     /// How many versions of code have been written, and how many could not be.
