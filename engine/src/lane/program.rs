@@ -1,7 +1,7 @@
 //! Lane programs: what a group of elementwise ops computes for one element, ready for the tile machine.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, PoisonError};
+use std::sync::{Arc, PoisonError, Weak};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -10,8 +10,8 @@ use super::expand::{Expansion, expand};
 use super::lower::Builder;
 use super::ssa::{Node, Ssa};
 use super::{expr_of, number_of, registers};
-use crate::cpu::features::{Isa, isa};
-use crate::cpu::jit::{self, Steps};
+use crate::cpu::features::{self, Isa, isa};
+use crate::cpu::jit::{self, Steps, Writable};
 use crate::cpu::lane::Mem;
 use crate::cpu::lane::machine::Code;
 use crate::dtype::Number;
@@ -170,8 +170,8 @@ pub(crate) fn build_for(
     };
     let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
     let ssa = Arc::new(ssa);
-    let code = code.with_steps(steps_of(&ssa), isa);
-    Ok(Program { id: id_of(&ssa), ssa, code, outputs: dtypes, params })
+    let (id, writable) = known(&ssa, isa, code.len());
+    Ok(Program { id, ssa, code: code.with_written(writable), outputs: dtypes, params })
 }
 
 /// What gives the steps of arithmetic that code is written from: none where something may be refused, which is looked for between instructions.
@@ -188,20 +188,37 @@ fn steps_of(ssa: &Arc<Ssa>) -> jit::Source {
 /// Programs that are remembered; more are forgotten together.
 const KNOWN: usize = 4096;
 
-/// The number of programs that compute this.
-fn id_of(ssa: &Ssa) -> u64 {
+/// What is known of a program.
+struct Known {
+    id: u64,
+    /// The code that its copies share.
+    writable: Weak<Writable>,
+}
+
+/// The number of programs that compute this, and the code of their own that may be written for them, in place of so many instructions.
+fn known(ssa: &Arc<Ssa>, isa: Isa, n_instructions: usize) -> (u64, Option<Arc<Writable>>) {
     static NEXT: AtomicU64 = AtomicU64::new(0);
-    static IDS: OnceLock<Mutex<FxHashMap<Ssa, u64>>> = OnceLock::new();
-    let mut ids = IDS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(known) = ids.get(ssa) {
-        return *known;
+    static PROGRAMS: OnceLock<Mutex<FxHashMap<Arc<Ssa>, Known>>> = OnceLock::new();
+    let new = || Writable::new(steps_of(ssa), n_instructions, isa).map(Arc::new);
+    let mut programs =
+        PROGRAMS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+    if programs.len() >= KNOWN && !programs.contains_key(ssa) {
+        programs.clear();
     }
-    if ids.len() >= KNOWN {
-        ids.clear();
+    let known = programs.entry(ssa.clone()).or_insert_with(|| Known {
+        id: NEXT.fetch_add(1, Ordering::Relaxed),
+        writable: Weak::new(),
+    });
+    // A set of instructions that is not the machine's best is asked for by tests.
+    if isa != features::isa() {
+        return (known.id, new());
     }
-    let id = NEXT.fetch_add(1, Ordering::Relaxed);
-    ids.insert(ssa.clone(), id);
-    id
+    let writable = known.writable.upgrade().or_else(|| {
+        let new = new()?;
+        known.writable = Arc::downgrade(&new);
+        Some(new)
+    });
+    (known.id, writable)
 }
 
 fn add_step(builder: &mut Builder, params: &mut Vec<Param>, idx: usize, step: &Step) -> Result<()> {

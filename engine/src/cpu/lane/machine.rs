@@ -3,6 +3,8 @@
 //!
 //! **Invariant:** `Code::new` checks every register of every instruction, `run` every operand against the code.
 
+use std::sync::Arc;
+
 use smallvec::SmallVec;
 
 use super::faults::{Faults, stopped_by};
@@ -11,9 +13,8 @@ use super::in_place::Writers;
 use super::loops::Loop;
 use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem, small};
-use crate::cpu::features::Isa;
 use crate::cpu::interrupt;
-use crate::cpu::jit::{self, MachineCode, Writable};
+use crate::cpu::jit::{MachineCode, Writable};
 use crate::cpu::view::{OutView, View};
 use crate::dtype::Number;
 use crate::math::Fault;
@@ -63,7 +64,7 @@ pub(crate) struct Code {
     /// Bytes of one element of the largest type in a slot.
     pub(super) width: usize,
     /// What code of its own may be written for.
-    pub(super) writable: Option<Writable>,
+    pub(super) writable: Option<Arc<Writable>>,
 }
 
 /// An input of a run.
@@ -139,9 +140,9 @@ impl Code {
         Some(Self { inputs, outputs, n_slots, instrs, stays, splats, n_params, width, writable })
     }
 
-    /// The same, for which code may be written from steps that compute the same.
-    pub(crate) fn with_steps(mut self, source: jit::Source, isa: Isa) -> Self {
-        self.writable = Writable::new(source, self.instrs.len(), isa);
+    /// The same, for which code of its own may be written.
+    pub(crate) fn with_written(mut self, writable: Option<Arc<Writable>>) -> Self {
+        self.writable = writable;
         self
     }
 
@@ -162,14 +163,14 @@ impl Code {
 
     /// Has code written from these steps at the first run, if it can be.
     #[cfg(test)]
-    pub(crate) fn write_at_once(&mut self, source: jit::Source) {
-        self.writable = Some(Writable::at_once(source));
+    pub(crate) fn write_at_once(&mut self, source: crate::cpu::jit::Source) {
+        self.writable = Some(Arc::new(Writable::at_once(source)));
     }
 
     /// How many versions of code have been written, and how many could not be.
     #[cfg(test)]
     pub(crate) fn n_forms(&self) -> (usize, usize) {
-        self.writable.as_ref().map_or((0, 0), Writable::n_forms)
+        self.writable.as_ref().map_or((0, 0), |it| it.n_forms())
     }
 
     /// Has no code written.
