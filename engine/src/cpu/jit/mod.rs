@@ -91,8 +91,12 @@ impl Writable {
             Isa::Avx2 => MOST_STEPS,
             Isa::Avx512 => MOST_STEPS.min(LIGHT * n_instructions),
         };
-        let with = |ran| Self::with(source, n_instructions, most_steps, ran);
-        (n_instructions > 1 && is_on()).then(|| with(0))
+        let ran = match mode() {
+            Mode::Off => return None,
+            Mode::WhereItPays => 0,
+            Mode::AtOnce => WORTH,
+        };
+        (n_instructions > 1).then(|| Self::with(source, n_instructions, most_steps, ran))
     }
 
     fn with(source: Source, n_instructions: usize, most_steps: usize, ran: usize) -> Self {
@@ -173,10 +177,23 @@ impl Writable {
     }
 }
 
-/// Whether code is written in this process: `NOTEGRAD_JIT=0` leaves all to the tile machine, for comparisons and for systems that forbid it.
-fn is_on() -> bool {
-    static ON: OnceLock<bool> = OnceLock::new();
-    *ON.get_or_init(|| std::env::var("NOTEGRAD_JIT").as_deref() != Ok("0"))
+/// When code is written in this process.
+#[derive(Clone, Copy)]
+enum Mode {
+    Off,
+    WhereItPays,
+    AtOnce,
+}
+
+/// `NOTEGRAD_JIT=0` leaves all to the tile machine, for comparisons and for systems that forbid written code; `NOTEGRAD_JIT=1` has all code written
+/// before it first runs, for tests.
+fn mode() -> Mode {
+    static MODE: OnceLock<Mode> = OnceLock::new();
+    *MODE.get_or_init(|| match std::env::var("NOTEGRAD_JIT").as_deref() {
+        Ok("0") => Mode::Off,
+        Ok("1") => Mode::AtOnce,
+        _ => Mode::WhereItPays,
+    })
 }
 
 #[cfg(target_arch = "x86_64")]
