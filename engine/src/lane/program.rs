@@ -170,7 +170,7 @@ pub(crate) fn build_for(
     };
     let code = registers::assign(isa, &ssa).ok_or_else(unsupported)?;
     let ssa = Arc::new(ssa);
-    let (id, writable) = known(&ssa, isa, code.len());
+    let (id, writable) = known(&ssa, isa, n_passes(&ssa, &code));
     Ok(Program { id, ssa, code: code.with_written(writable), outputs: dtypes, params })
 }
 
@@ -183,6 +183,18 @@ fn steps_of(ssa: &Arc<Ssa>) -> jit::Source {
         let outputs = outputs.into_iter().map(|it| (it.0, Mem::of(it.1))).collect();
         faults.is_empty().then_some(Steps { ops, inputs, params, outputs })
     })
+}
+
+/// Instructions that pass over all elements: those on numbers of the language, which have 64 bits, run once.
+fn n_passes(ssa: &Ssa, code: &Code) -> usize {
+    let is_of_number = |it: &&Node| match it {
+        Node::Convert { from, to, x } => {
+            let of_input = matches!(ssa.nodes[*x as usize], Node::Input(_));
+            of_input && from.size() == 8 && to.size() < 8
+        }
+        _ => false,
+    };
+    code.len() - ssa.nodes.iter().filter(is_of_number).count().min(code.len())
 }
 
 /// Programs that are remembered; more are forgotten together.
