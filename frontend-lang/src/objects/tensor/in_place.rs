@@ -91,7 +91,8 @@ impl TensorObj {
             }
             Seen::of(&seen)
         };
-        let value = conj.apply(value)?;
+        // Zeros keep their signs: of a real number the other part is a zero, too.
+        let value = conj.apply(&engine::functional::to(value, seen.dtype)?)?;
         below.change_seen(&seen, &mut |owner, seen| {
             let seen = seen.unwrap_or(owner.layout()).clone();
             engine::index::set_in_place(owner, &seen, index, &value)
