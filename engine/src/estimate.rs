@@ -5,9 +5,9 @@
 use std::sync::Arc;
 
 use crate::meter;
-use crate::op::{Body, InferCx};
+use crate::op::{Body, InferCx, Kernel};
 use crate::tensor::Data;
-use crate::{DType, Device, Layout, Meta, Tensor};
+use crate::{DType, Device, Layout, Meta, OpDef, Tensor};
 
 pub use crate::meter::{
     Reading, begin, end, lap, leap, live, may_refuse, moved, seconds, uncounted,
@@ -27,16 +27,23 @@ pub(crate) fn spend(cx: &InferCx<'_>, outputs: &[Meta]) {
     if !meter::is_running() {
         return;
     }
-    let kernel = match cx.op.body {
-        Body::Kernels(kernels) => kernels.first(),
-        _ => None,
-    };
-    let flops = kernel.map_or(0, |it| (it.flops)(cx));
+    let refuses = kernel(cx.op).is_some_and(|it| it.admits.is_some());
+    meter::count(PER_OP + seconds_of(cx, outputs), refuses);
+}
+
+/// Seconds for what an op reads, computes and writes.
+pub(crate) fn seconds_of(cx: &InferCx<'_>, outputs: &[Meta]) -> f64 {
+    let flops = kernel(cx.op).map_or(0, |it| (it.flops)(cx));
     let read: usize = cx.inputs.iter().map(Tensor::numel).sum();
     let written: usize = outputs.iter().map(|it| it.shape.numel()).sum();
-    let moved = (read + written) as f64;
-    let seconds = PER_OP + moved * PER_ELEMENT + flops as f64 * PER_FLOP;
-    meter::count(seconds, kernel.is_some_and(|it| it.admits.is_some()));
+    (read + written) as f64 * PER_ELEMENT + flops as f64 * PER_FLOP
+}
+
+fn kernel(op: &'static OpDef) -> Option<&'static Kernel> {
+    match op.body {
+        Body::Kernels(kernels) => kernels.first(),
+        _ => None,
+    }
 }
 
 /// A result of an op, without elements.

@@ -45,7 +45,7 @@ pub mod scope;
 pub mod shape;
 pub mod site;
 pub mod storage;
-mod sync;
+pub mod sync;
 mod tape;
 pub mod tensor;
 #[cfg(test)]

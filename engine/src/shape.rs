@@ -232,6 +232,13 @@ impl Layout {
         self.shape.iter().zip(&self.strides).any(|(&size, &stride)| size > 1 && stride == 0)
     }
 
+    /// The dimensions, the one whose elements lie farthest from each other first.
+    pub fn order(&self) -> SmallVec<[usize; 4]> {
+        let mut order: SmallVec<[usize; 4]> = (0..self.shape.rank()).collect();
+        order.sort_by_key(|&dim| std::cmp::Reverse(self.strides[dim].unsigned_abs()));
+        order
+    }
+
     /// Whether one element may be seen several times: false only where each dimension steps over all that those with smaller steps reach.
     pub fn may_overlap(&self) -> bool {
         let sides = self.shape.iter().zip(&self.strides).filter(|it| *it.0 > 1);
@@ -331,6 +338,16 @@ impl Layout {
         }
         let reach = |(size, stride): (&usize, &isize)| (*size as isize - 1) * (*stride).max(0);
         self.offset + self.shape.iter().zip(&self.strides).map(reach).sum::<isize>() as usize + 1
+    }
+
+    /// The element of the storage that lies lowest among those the layout reaches; 0 for an empty tensor.
+    pub fn lowest(&self) -> usize {
+        if self.shape.numel() == 0 {
+            return 0;
+        }
+        let reach = |(size, stride): (&usize, &isize)| (*size as isize - 1) * (*stride).min(0);
+        let down: isize = self.shape.iter().zip(&self.strides).map(reach).sum();
+        (self.offset as isize + down) as usize
     }
 
     /// As [`Layout::end`], for a layout that anybody may have made: `None` when it reaches before the first element of its buffer, or

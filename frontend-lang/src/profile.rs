@@ -41,9 +41,11 @@ pub struct Taken {
 #[derive(Clone, Debug, PartialEq)]
 pub struct LineTaken {
     pub place: Place,
-    /// How often it was begun.
+    /// Whether it is what compiled calls compute the gradients of the line's ops with.
+    pub is_gradient: bool,
+    /// How often it was begun, or a graph ran that holds it in place of a function's body.
     pub times: usize,
-    /// Seconds that it took, with what it calls; functions of the user's have lines of their own.
+    /// Seconds that it took, with what it calls; functions of the user's have lines of their own, also in compiled calls.
     pub seconds: f64,
 }
 

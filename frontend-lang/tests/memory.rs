@@ -271,6 +271,49 @@ fn ops_in_place_take_no_second_buffer() {
     assert_eq!(error(&mut session, "assert (x == 2).all() and w[5] == 2"), "");
 }
 
+/// What is copied within a variable, cast, drawn or conjugated on its way to where it goes is so a piece at a time.
+#[test]
+fn writes_to_parts_take_no_second_buffer() {
+    use engine::cpu::memory::HOST;
+    let _alone = alone();
+    let mut session = session();
+    let made = "import torch
+x = torch.arange(2_000_000.0)
+m = x.view(1000, 2000)
+d = torch.ones(1000, 2000, dtype=torch.float64)
+q = torch.ones(1_000_000, dtype=torch.complex64)
+c = q.conj()";
+    assert_eq!(error(&mut session, made), "");
+    HOST.set_budget(HOST.stats().live + (2 << 20));
+    let cells = [
+        "x[:1_000_000].copy_(x[1_000_000:])",
+        "x[1_000_000:] = x[:1_000_000]",
+        "x[:-1].copy_(x[1:])",
+        "x[1:].copy_(x[:-1])",
+        "m[:, :1000].copy_(m[:, 1000:])",
+        "m[:500].T.copy_(m[500:].T)",
+        "m.copy_(d)",
+        "m[:, 1:] = d[:, 1:]",
+        "m.T.copy_(d.T)",
+        "d.copy_(m)",
+        "m[:, 1:].uniform_()",
+        "m.T.uniform_()",
+        "m[:, 1:].normal_()",
+        "c[5] = 2j",
+        "c[7:9] = torch.tensor([1j, 2j])",
+        "m[:, 1:].masked_fill_(m[:, :1] > 0, 3)",
+        "m.fill_diagonal_(4)",
+        "x.put_(torch.tensor([3, 4]), torch.ones(2))",
+    ];
+    let errors = cells.map(|it| (it, error(&mut session, it)));
+    HOST.set_budget(0);
+    for (cell, error) in errors {
+        assert_eq!(error, "", "{cell}");
+    }
+    let left = "assert q[5] == -2j and q[7] == -1j and c[8] == 2j and m[7, 7] == 4 and x[4] == 1";
+    assert_eq!(error(&mut session, left), "");
+}
+
 #[test]
 fn a_session_that_ends_leaves_nothing_behind() {
     let code = "import torch.nn as nn, numpy, datetime\ndef f(): return g\ndef g(): return f\nm = nn.Linear(2, 2)";

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use frontend_lang::host::{Record, Recording};
-use frontend_lang::profile::Profiled;
+use frontend_lang::profile::{LineTaken, Profiled};
 use frontend_lang::session::{Options, Session};
 
 fn profiled(cells: &[&str]) -> Profiled {
@@ -111,4 +111,54 @@ fn lines_take_the_time_of_what_they_call() {
     ];
     assert_eq!(rows, expected);
     assert!(lines.iter().any(|it| it.place.to_string() == "cell 2, line 3" && it.times == 1));
+}
+
+/// A step whose products are of the 8 MFLOP and 0.5 MFLOP kinds, in functions of their own.
+const STEP: &str = "
+import torch
+from megengine.jit import trace
+x, large, small = torch.ones(128, 256), torch.ones(256, 128), torch.ones(128, 8)
+large.requires_grad = True
+def first(x):
+    return x @ large
+@trace(always=True)
+def step(x):
+    h = first(x)
+    y = h @ small
+    (y * y).sum().backward()
+    with torch.no_grad():
+        large.sub_(large.grad, alpha=1e-6)
+    large.grad = None
+    return y.detach() * 2
+for i in range(12):
+    step(x)
+";
+
+/// What a compiled call computes counts for the lines of its ops, however deep they stand; what waits for it is left with the rest.
+#[test]
+fn compiled_calls_count_for_the_lines_that_they_compute() {
+    let lines = profiled(&[STEP, "for i in range(20):\n    step(x)"]).lines;
+    let all: f64 = lines.iter().map(|it| it.seconds).sum();
+    let line = |place: &str, is_gradient: bool| {
+        let is_it =
+            |it: &&LineTaken| it.place.to_string() == place && it.is_gradient == is_gradient;
+        lines.iter().find(is_it).unwrap_or_else(|| panic!("{place} in {lines:?}"))
+    };
+    let (large, small) = (line("cell 1, line 7", false), line("cell 1, line 11", false));
+    assert!(large.times == 20 && small.times == 20, "{lines:?}");
+    assert!(large.seconds > small.seconds && small.seconds > 0.0, "{lines:?}");
+    assert!(line("cell 1, line 7", true).seconds > 0.0, "{lines:?}");
+    assert_eq!(line("cell 2, line 2", false).times, 20);
+    // The clock of this host stands still, so no line has anything but launches.
+    assert_eq!(line("cell 2, line 2", false).seconds, 0.0);
+    assert!(large.seconds < all);
+}
+
+/// Where nobody asks, nothing is noted.
+#[test]
+fn a_profile_begins_with_nothing() {
+    profiled(&[STEP, "step(x)"]);
+    assert_eq!(engine::lower::timing::take().count(), 0);
+    let lines = profiled(&["y = 1"]).lines;
+    assert!(lines.iter().all(|it| it.seconds == 0.0), "{lines:?}");
 }

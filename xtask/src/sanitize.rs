@@ -50,9 +50,8 @@ static ALL: &[Sanitizer] = &[
         name: "thread",
         flags: "-Cunsafe-allow-abi-mismatch=sanitizer",
         options: ("TSAN_OPTIONS", "suppressions=xtask/thread_sanitizer.txt"),
-        // Where the language is stopped by another thread. The locks of `rows.rs`, which `prefetch` tests, are the standard library's: it
-        // cannot see what they order.
-        tests: &["long_copies"],
+        // Where the language has threads beside it, and is stopped by another one.
+        tests: &["long_copies", "prefetch"],
         skipped: (TIMED, WALKS),
     },
 ];

@@ -2,7 +2,7 @@
 
 use smallvec::SmallVec;
 
-use super::pieces::Pieces;
+use super::pieces::{PIECE, Pieces};
 use super::{apply_one, autocast, complex, infer, is_watched};
 use crate::launch::update;
 use crate::op::{Body, Case, InferCx, Kernel};
@@ -74,9 +74,6 @@ fn replaced(
         || in_pieces(op, owner, &seen, others, attrs)?
         || is_composed && placed(op, owner, &seen, others, attrs)?)
 }
-
-/// So many elements are copied at a time where an op is applied to a tensor and itself, or computed where they cannot be replaced at once.
-const PIECE: usize = 1 << 16;
 
 /// As [`apply_in_place`], where the operands that are `None` are the elements themselves, and the others numbers: `x.mul_(x)`. What they were is
 /// copied piece by piece.

@@ -2,13 +2,14 @@
 //! old elements.
 
 use super::in_place::within;
+use super::pieces::{PIECE, Pieces};
 use super::{autocast, complex, default_dtype, infer, is_watched, prepared};
 use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
 use crate::launch::run_to;
 use crate::op::{Body, Case, InferCx, Kernel};
 use crate::random::HOST;
-use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Tensor, admit, lane};
+use crate::{Attrs, Error, Layout, Meta, OpDef, Result, Shape, Tensor, admit, functional, lane};
 
 /// Computes the one result of an op where the elements of `owner` are, under `seen` if not as the owner says.
 ///
@@ -50,6 +51,30 @@ pub fn apply_into(
         }
         _ => Ok(false),
     }
+}
+
+/// Puts what `make` gives for a shape where the elements of `owner` are, under `seen` if not as the owner says: a piece after the other, in the
+/// order in which the elements lie.
+///
+/// False, with nothing made, where another handle sees the elements, the tape or a trace must know of it, or they are on a GPU. An interrupt
+/// waits for the end.
+pub fn fill_in_order(
+    owner: &mut Tensor,
+    seen: Option<&Layout>,
+    make: &mut dyn FnMut(&Shape) -> Result<Tensor>,
+) -> Result<bool> {
+    let seen = seen.unwrap_or(owner.layout()).clone();
+    let is_watched = is_watched(std::iter::once(&*owner));
+    if is_watched || !owner.is_owned() || owner.is_on_gpu() || seen.may_overlap() {
+        return Ok(false);
+    }
+    let seen = seen.permute(&seen.order());
+    let dtype = owner.dtype();
+    Pieces::of(&seen, PIECE).each(|piece| {
+        let here = piece.of(&seen);
+        let made = functional::to(&make(&here.shape)?, dtype)?;
+        owner.write(&here, None, &made)
+    })
 }
 
 /// As [`apply_into`], of an op with kernels.

@@ -7,13 +7,13 @@ mod compose;
 pub mod default_dtype;
 mod in_place;
 mod into;
-mod pieces;
+pub(crate) mod pieces;
 pub mod place;
 mod prepared;
 mod record;
 
 pub use in_place::{apply_in_place, apply_to_itself};
-pub use into::apply_into;
+pub use into::{apply_into, fill_in_order};
 
 use std::cell::Cell;
 

@@ -5,22 +5,25 @@ use smallvec::SmallVec;
 use crate::cpu::interrupt;
 use crate::{Error, Layout, Result, Shape};
 
+/// So many elements are copied at a time where an op is applied to a tensor and itself, or computed, drawn or cast where they cannot be at
+/// once.
+pub(crate) const PIECE: usize = 1 << 16;
+
 /// How a layout is cut: along the dimensions whose elements lie farthest from each other.
-pub(super) struct Pieces {
+pub(crate) struct Pieces {
     shape: Shape,
     /// The dimensions, farthest first, and how many elements a piece takes along each.
     steps: SmallVec<[(usize, usize); 4]>,
 }
 
 /// A piece: where it begins along each dimension, and how many elements it takes there.
-pub(super) struct Piece(SmallVec<[(usize, usize); 4]>);
+pub(crate) struct Piece(SmallVec<[(usize, usize); 4]>);
 
 impl Pieces {
     /// Pieces of at most `most` elements.
-    pub(super) fn of(layout: &Layout, most: usize) -> Self {
+    pub(crate) fn of(layout: &Layout, most: usize) -> Self {
         let shape = layout.shape.clone();
-        let mut order: SmallVec<[usize; 4]> = (0..shape.rank()).collect();
-        order.sort_by_key(|&dim| std::cmp::Reverse(layout.strides[dim].unsigned_abs()));
+        let order = layout.order();
         // Elements below each dimension: a piece takes as many of its sides as fit.
         let mut rest = shape.numel();
         let steps = order.into_iter().map(|dim| {
@@ -33,7 +36,16 @@ impl Pieces {
     }
 
     /// Calls `body` with each; an interrupt waits for the end. Where the first changes nothing (false) the others do not, either.
-    pub(super) fn each(&self, mut body: impl FnMut(&Piece) -> Result<bool>) -> Result<bool> {
+    pub(crate) fn each(&self, body: impl FnMut(&Piece) -> Result<bool>) -> Result<bool> {
+        self.all(false, body)
+    }
+
+    /// As [`Pieces::each`], the last piece first.
+    pub(crate) fn each_back(&self, body: impl FnMut(&Piece) -> Result<bool>) -> Result<bool> {
+        self.all(true, body)
+    }
+
+    fn all(&self, back: bool, mut body: impl FnMut(&Piece) -> Result<bool>) -> Result<bool> {
         let count = |&(dim, step): &(usize, usize)| self.shape[dim].div_ceil(step).max(1);
         let n_pieces: usize = self.steps.iter().map(count).product();
         let piece = |mut idx: usize| {
@@ -47,7 +59,8 @@ impl Pieces {
             piece
         };
         let all = || {
-            let mut pieces = (0..n_pieces).map(piece);
+            let place = |at: usize| if back { n_pieces - 1 - at } else { at };
+            let mut pieces = (0..n_pieces).map(|at| piece(place(at)));
             pieces.try_fold(true, |done, it| Ok::<bool, Error>(done && body(&it)?))
         };
         interrupt::unstopped(self.shape.numel(), all).ok_or(Error::Interrupted)?
@@ -56,7 +69,7 @@ impl Pieces {
 
 impl Piece {
     /// The part of a layout of the whole shape.
-    pub(super) fn of(&self, layout: &Layout) -> Layout {
+    pub(crate) fn of(&self, layout: &Layout) -> Layout {
         let sides = self.0.iter().enumerate();
         sides.fold(layout.clone(), |layout, (dim, &(start, len))| layout.slice(dim, start, len, 1))
     }

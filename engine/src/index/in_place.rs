@@ -6,6 +6,7 @@ use std::iter::repeat_n;
 
 use super::picked::Picked;
 use super::{Index, Part, as_element, expand_ellipsis, find, is_there};
+use crate::apply::pieces::{PIECE, Piece, Pieces};
 use crate::apply::{apply_in_place, is_watched};
 use crate::{Attrs, DType, Layout, Result, Shape, Tensor, functional};
 
@@ -64,8 +65,54 @@ fn set_part(owner: &mut Tensor, seen: &Layout, index: &[Index], value: &Tensor) 
     if !owner.is_owned() {
         return Ok(false);
     }
-    let value = part.fitted(&as_element(value, owner.dtype())?)?;
-    owner.write(&target, None, &value)
+    if value.numel() <= PIECE || value.dtype() == owner.dtype() || owner.is_on_gpu() {
+        let value = part.fitted(&as_element(value, owner.dtype())?)?;
+        return owner.write(&target, None, &value);
+    }
+    let value = part.fitted(value)?;
+    Pieces::of(&target, PIECE).each(|piece| {
+        let few = value.with_layout(piece.of(value.layout()));
+        owner.write(&piece.of(&target), None, &as_element(&few, owner.dtype())?)
+    })
+}
+
+/// As [`set_in_place`], where the value is what lies in the same buffer as elements of a dtype, under a layout of them. False, with nothing
+/// changed, also where what is written may be read behind that.
+pub fn set_from_within(
+    owner: &mut Tensor,
+    seen: &Layout,
+    index: &[Index],
+    (dtype, from): (DType, &Layout),
+) -> Result<bool> {
+    let is_plain = index.iter().all(Index::is_plain);
+    if is_watched([&*owner]) || !owner.is_owned() || owner.is_on_gpu() || !is_plain {
+        return Ok(false);
+    }
+    let part = Part::new(&seen.shape, &expand_ellipsis(&seen.shape, index)?)?;
+    let target = part.within(seen);
+    let spread = from.broadcast_to(&part.shape).and_then(|it| it.reshape(&part.kept));
+    let is_ascending = part.spans.iter().all(|it| it.step > 0);
+    let Some(from) = spread.filter(|_| is_ascending && !target.may_overlap()) else {
+        return Ok(false);
+    };
+    let here = owner.dtype();
+    let write = |piece: &Piece| {
+        let few = functional::copy(&owner.seen_as(dtype, piece.of(&from)))?;
+        owner.write(&piece.of(&target), None, &as_element(&few, here)?)
+    };
+    let pieces = Pieces::of(&target, PIECE);
+    let bytes =
+        |layout: &Layout, dtype: DType| layout.lowest() * dtype.size()..layout.end() * dtype.size();
+    let (read, written) = (bytes(&from, dtype), bytes(&target, here));
+    // What lies at the same steps is read before it is written if that goes the right way.
+    let lie_alike = dtype == here && from.strides == target.strides;
+    let are_apart = read.end <= written.start || written.end <= read.start;
+    match lie_alike && written.start > read.start {
+        _ if are_apart => pieces.each(write),
+        true => pieces.each_back(write),
+        false if lie_alike => pieces.each(write),
+        false => Ok(false),
+    }
 }
 
 /// Whether a tensor is a mask over the leading dimensions of what is seen.

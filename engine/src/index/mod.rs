@@ -9,7 +9,7 @@ mod strided;
 
 use smallvec::SmallVec;
 
-pub use in_place::set_in_place;
+pub use in_place::{set_from_within, set_in_place};
 pub use strided::set_strided;
 
 use crate::apply::is_shapes_only;

@@ -8,6 +8,7 @@ use super::group::{Group, group};
 use super::memory::{Lifetime, place};
 use super::onto::{by_input, late_nodes, stores_that_may};
 use super::plan::{Choice, Delivery, Feed, Launch, Plan, Work};
+use super::shares::Shares;
 use crate::cpu::arena::{Operand, Operands, Place, Target};
 use crate::graph::{Graph, Kind, NodeId, Value};
 use crate::lane::{self, Ref};
@@ -78,6 +79,7 @@ pub(super) struct Slot {
 /// A launch before buffers have places.
 pub(super) struct Draft {
     pub(super) site: Site,
+    pub(super) shares: Shares,
     pub(super) work: Work,
     pub(super) inputs: Vec<Given>,
     pub(super) outputs: Vec<usize>,
@@ -222,7 +224,7 @@ impl<'a> Compiler<'a> {
                 (work, at.into_iter().map(Given::At).collect())
             }
         };
-        self.draft(site, work, given, &self.outputs(id));
+        self.draft((site, Shares::of(site)), work, given, &self.outputs(id));
         Ok(())
     }
 
@@ -280,7 +282,13 @@ impl<'a> Compiler<'a> {
     }
 
     /// Adds a launch; its outputs get fresh slots.
-    pub(super) fn draft(&mut self, site: Site, work: Work, inputs: Vec<Given>, values: &[Value]) {
+    pub(super) fn draft(
+        &mut self,
+        (site, shares): (Site, Shares),
+        work: Work,
+        inputs: Vec<Given>,
+        values: &[Value],
+    ) {
         let now = self.drafts.len();
         for given in &inputs {
             if let Some(slot) = given.slot() {
@@ -296,7 +304,7 @@ impl<'a> Compiler<'a> {
             self.locations.insert(value, location);
             outputs.push(slot);
         }
-        self.drafts.push(Draft { site, work, inputs, outputs });
+        self.drafts.push(Draft { site, shares, work, inputs, outputs });
     }
 
     fn slot(&mut self, meta: Meta, now: usize) -> usize {
@@ -405,7 +413,7 @@ impl<'a> Compiler<'a> {
                 label: "copy".into(),
             },
         };
-        self.draft(site, work, vec![Given::At(from)], &[]);
+        self.draft((site, Shares::of(site)), work, vec![Given::At(from)], &[]);
         let now = self.drafts.len() - 1;
         let slot = self.slot(Meta::new(layout.shape.clone(), dtype), now);
         self.drafts[now].outputs.push(slot);
@@ -551,7 +559,8 @@ fn bind(
     let outputs = draft.outputs.iter().map(target).collect();
     let overlap = || Error::Trace { problem: "a plan writes over its own operands".into() };
     let operands = Operands::new(inputs, outputs).ok_or_else(overlap)?;
-    Ok(Launch { site: draft.site, work: draft.work, operands })
+    let Draft { site, shares, work, .. } = draft;
+    Ok(Launch { site, shares, work, operands })
 }
 
 fn scalar(place: Place, dtype: DType) -> Operand {

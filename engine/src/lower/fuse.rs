@@ -8,6 +8,7 @@ use smallvec::{SmallVec, smallvec};
 use super::compile::{Chosen, Compiler, Given, Location};
 use super::group::{Around, Group};
 use super::plan::{Finishing, Prologue, Work};
+use super::shares::Shares;
 use crate::graph::{Kind, NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
 use crate::op::{Body, Kernel};
@@ -67,7 +68,8 @@ impl Compiler<'_> {
         let (params, replaced) = (program.param_values(), SmallVec::new());
         let work = Work::Lanes { program, params, replaced, label };
         let values: Vec<Value> = outputs.iter().map(|&it| Value::of(it)).collect();
-        self.draft(self.last_site(nodes), work, given, &values);
+        let shares = Shares::of_nodes(self.graph, nodes);
+        self.draft((self.last_site(nodes), shares), work, given, &values);
         Ok(())
     }
 
@@ -120,7 +122,8 @@ impl Compiler<'_> {
         values.extend(kept.into_iter().map(Value::of));
         self.note_choice(op, kernel.kernel);
         let work = Work::Kernel { op, kernel, attrs, in_place: false, prologue, finishing };
-        self.draft(self.graph.node(id).origin.site, work, given, &values);
+        let shares = Shares::of_nodes(self.graph, &group);
+        self.draft((self.graph.node(id).origin.site, shares), work, given, &values);
         Ok(true)
     }
 
@@ -154,7 +157,8 @@ impl Compiler<'_> {
         }
         values.extend(outputs);
         let work = Work::OnGpu { op, attrs: attrs.clone(), finishing: Some(finishing) };
-        self.draft(self.graph.node(id).origin.site, work, given, &values);
+        let shares = Shares::of_nodes(self.graph, &group);
+        self.draft((self.graph.node(id).origin.site, shares), work, given, &values);
         Ok(true)
     }
 

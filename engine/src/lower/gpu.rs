@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
 
 use smallvec::SmallVec;
 
-use super::plan::{Finishing, Launch, Plan, Work, lowest, outside};
+use super::plan::{Finishing, Launch, Plan, Work, outside};
+use super::timing;
 use crate::apply::place;
 use crate::cpu::arena::{Operand, Place, Target};
 use crate::cuda::driver::Address;
@@ -136,30 +136,34 @@ impl OnGpu {
 
     /// The outputs of a plan for inputs that fit it.
     pub(super) fn run(&self, plan: &Plan, inputs: &[Cow<'_, Tensor>]) -> Result<Vec<Tensor>> {
+        if timing::is_on() {
+            plan.note_run();
+            return self.run_each(plan, inputs, |launch, run| timing::noted(&launch.shares, run));
+        }
         let (mut words, fed) = self.fed(plan, inputs)?;
         let kept = self.kept(plan)?;
         self.work(plan, &fed, &kept, &mut words)?;
         self.delivered(plan, inputs, &kept)
     }
 
-    /// Runs once, launch by launch; tells for each what it is, and how many seconds passed until the GPU had done it.
-    pub(super) fn profile(
+    /// As [`OnGpu::run`], launch by launch, where `each` runs one until the GPU has done it.
+    pub(super) fn run_each(
         &self,
         plan: &Plan,
         inputs: &[Cow<'_, Tensor>],
-        rows: &mut Vec<(String, f64)>,
-    ) -> Result<()> {
+        mut each: impl FnMut(&Launch, &mut dyn FnMut() -> Result<()>) -> Result<()>,
+    ) -> Result<Vec<Tensor>> {
         let (words, fed) = self.fed(plan, inputs)?;
         words.send(self.gpu)?;
         let kept = self.kept(plan)?;
         self.gpu.settle()?;
         self.launches(plan, &fed, &kept, |launch, values| {
-            let clock = Instant::now();
-            self.launch(launch, values)?;
-            self.gpu.settle()?;
-            rows.push((launch.to_string(), clock.elapsed().as_secs_f64()));
-            Ok(())
-        })
+            each(launch, &mut || {
+                self.launch(launch, values)?;
+                self.gpu.settle()
+            })
+        })?;
+        self.delivered(plan, inputs, &kept)
     }
 
     /// The inputs in the memory of the GPU. Those that are numbers are sent with [`Words::send`].
@@ -458,7 +462,7 @@ impl Stage {
 /// A copy in the memory of a GPU, with all that lies between its elements: launches know where these lie.
 fn sent_as_it_lies(tensor: &Tensor, gpu: &'static Gpu) -> Result<Tensor> {
     let (layout, dtype) = (tensor.layout(), tensor.dtype());
-    let offset = lowest(layout);
+    let offset = layout.lowest();
     let len = layout.reach().ok_or_else(outside)? - offset;
     let all = Layout { offset, ..Layout::contiguous(Shape::from([len])) };
     let sent = tensor.detach().seen_as(dtype, all).sent(gpu)?;
@@ -475,7 +479,7 @@ impl Values<'_> {
         match *place {
             Place::Input(at) => {
                 let input = self.inputs.get(at).ok_or_else(outside)?;
-                let offset = layout.offset + lowest(input.layout());
+                let offset = layout.offset + input.layout().lowest();
                 Ok(input.seen_as(*dtype, Layout { offset, ..layout.clone() }))
             }
             Place::Const(at) => seen(self.consts.get(at)),

@@ -10,6 +10,7 @@ use smallvec::SmallVec;
 
 use super::compile::{Compiler, Draft, Given, Slot};
 use super::plan::Work;
+use super::shares::Shares;
 use crate::{Device, Number, lane};
 
 /// Elements of a result up to which a launch is small.
@@ -226,7 +227,8 @@ fn movable(all: &[Numbered], kind: usize, slots: &[Slot]) -> Vec<Movable> {
 /// Launches of one program as one, where the last of them is in the source.
 fn one_of(before: Vec<Draft>, last: Draft) -> Draft {
     let count = before.len() + 1;
-    let Draft { site, work, inputs: read, outputs: written } = last;
+    let shares = Shares::together(before.iter().chain([&last]).map(|it| &it.shares));
+    let Draft { site, work, inputs: read, outputs: written, .. } = last;
     let (mut inputs, mut outputs) = (Vec::new(), Vec::new());
     for draft in before {
         inputs.extend(draft.inputs);
@@ -240,7 +242,7 @@ fn one_of(before: Vec<Draft>, last: Draft) -> Draft {
         }
         other => other,
     };
-    Draft { site, work, inputs, outputs }
+    Draft { site, shares, work, inputs, outputs }
 }
 
 /// How an operand of a launch lies whose results have `n` elements.

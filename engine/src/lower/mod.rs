@@ -11,7 +11,9 @@ mod merge;
 mod onto;
 pub mod plan;
 mod run;
+mod shares;
 mod show;
+pub mod timing;
 
 #[cfg(test)]
 mod gpu_tests;

@@ -10,6 +10,8 @@ use super::control;
 use super::gpu::OnGpu;
 use super::memory::Placement;
 use super::onto::Ontos;
+use super::shares::Shares;
+use super::timing;
 use crate::cpu::arena::{Buffers, Operands};
 use crate::cpu::lane::machine::Source;
 use crate::cpu::lane::{Part, Producer};
@@ -64,6 +66,8 @@ pub(super) struct Feed {
 pub(super) struct Launch {
     /// Where the program applies it; of several ops the last.
     pub(super) site: Site,
+    /// Whose time it takes.
+    pub(super) shares: Shares,
     pub(super) work: Work,
     pub(super) operands: Operands,
 }
@@ -207,7 +211,7 @@ impl Plan {
         match delivery {
             Delivery::Kept(at, meta) => Ok(stored(&kept[*at], meta)),
             Delivery::Input(at, layout) => {
-                let offset = layout.offset + lowest(inputs[*at].layout());
+                let offset = layout.offset + inputs[*at].layout().lowest();
                 own(&inputs[*at].with_layout(Layout { offset, ..layout.clone() }))
             }
             Delivery::Const(at, layout) => own(&self.consts[*at].with_layout(layout.clone())),
@@ -242,6 +246,14 @@ impl Launch {
         let run = || self.operands.with(buffers, |inputs, outputs| self.work.run(inputs, outputs));
         let done = self.site.within(run).unwrap_or_else(|| Err(outside()));
         done.map_err(|it| it.at(self.site))
+    }
+
+    /// As [`Launch::run`]; notes the time that it takes where somebody asks.
+    pub(super) fn run_noted(&self, buffers: &mut Buffers<'_>, is_noted: bool) -> Result<()> {
+        match is_noted {
+            false => self.run(buffers),
+            true => timing::noted(&self.shares, || self.run(buffers)),
+        }
     }
 }
 
@@ -353,20 +365,6 @@ impl Finishing {
 /// What a buffer holds that outlives a run.
 pub(super) fn stored(buffer: &Arc<Buffer>, meta: &Meta) -> Tensor {
     Tensor::stored(buffer.clone(), Layout::contiguous(meta.shape.clone()), meta.dtype)
-}
-
-/// The element of the storage that lies lowest among those the layout reaches; 0 for an empty tensor.
-pub(super) fn lowest(layout: &Layout) -> usize {
-    if layout.shape.numel() == 0 {
-        return 0;
-    }
-    let down: isize = layout
-        .shape
-        .iter()
-        .zip(&layout.strides)
-        .map(|(&size, &stride)| (size as isize - 1) * stride.min(0))
-        .sum();
-    (layout.offset as isize + down) as usize
 }
 
 /// The tensor in row-major order from the start of a storage, as plans give what they compute.

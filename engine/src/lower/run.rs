@@ -6,7 +6,8 @@ use std::sync::Arc;
 use smallvec::SmallVec;
 
 use super::onto::Onto;
-use super::plan::{Delivery, Feed, Launch, Plan, lowest, outside, stored};
+use super::plan::{Delivery, Feed, Launch, Plan, outside, stored};
+use super::timing;
 use crate::cpu::alloc::{AllocError, Bytes};
 use crate::cpu::arena::{Buffers, Operand, Place};
 use crate::cpu::interrupt;
@@ -22,7 +23,8 @@ impl Plan {
         if let Some(gpu) = &self.gpu {
             return gpu.run(self, &self.fitted(inputs)?);
         }
-        self.run_each(inputs, |launch, buffers| launch.run(buffers))
+        let is_noted = timing::is_on();
+        self.run_each(inputs, |launch, buffers| launch.run_noted(buffers, is_noted))
     }
 
     /// The stores that are written where their variables lie, in the order in which [`Plan::run_onto`] takes these.
@@ -41,14 +43,22 @@ impl Plan {
     ) -> Result<Option<Vec<Tensor>>> {
         self.takes(lent)?;
         let inputs = self.fitted(inputs)?;
-        self.run_all(&inputs, lent, &mut |launch, buffers| launch.run(buffers), decide)
+        let is_noted = timing::is_on();
+        let mut each =
+            |launch: &Launch, buffers: &mut Buffers<'_>| launch.run_noted(buffers, is_noted);
+        self.run_all(&inputs, lent, &mut each, decide)
     }
 
     /// Runs once and tells for each launch what it is and how many seconds it took.
     pub fn profile(&self, inputs: &[Tensor]) -> Result<Vec<(String, f64)>> {
         let mut rows = Vec::with_capacity(self.launches.len());
         if let Some(gpu) = &self.gpu {
-            gpu.profile(self, &self.fitted(inputs)?, &mut rows)?;
+            gpu.run_each(self, &self.fitted(inputs)?, |launch, run| {
+                let clock = std::time::Instant::now();
+                run()?;
+                rows.push((launch.to_string(), clock.elapsed().as_secs_f64()));
+                Ok(())
+            })?;
             return Ok(rows);
         }
         self.run_each(inputs, |launch, buffers| {
@@ -87,7 +97,7 @@ impl Plan {
         let mut arena = made(self.fullest, || Bytes::uninit(self.memory.peak))?;
         let mut fed: SmallVec<[_; 16]> = SmallVec::new();
         for (tensor, buffer) in inputs.iter().zip(&storages) {
-            let lowest = lowest(tensor.layout()) * tensor.dtype().size();
+            let lowest = tensor.layout().lowest() * tensor.dtype().size();
             fed.push((buffer.host()?, buffer.packs(), lowest));
         }
         let mut consts: SmallVec<[_; 16]> = SmallVec::new();
@@ -113,6 +123,9 @@ impl Plan {
             return Ok(None);
         }
         self.write_onto(last, &mut buffers, each)?;
+        if timing::is_on() {
+            self.note_run();
+        }
         drop(buffers);
         drop(arena);
         let kept: SmallVec<[Arc<Buffer>; 16]> = kept.into_iter().map(Into::into).collect();

@@ -1,22 +1,29 @@
 //! Which line a program spends its time in: the clock is read whenever another line begins, so code that comes with the language, ops and
 //! natives count for the line that calls them.
+//!
+//! What a compiled call computes belongs to the lines of the ops that its graph holds: the engine times its launches
+//! (`engine::lower::timing`), and what they take is taken off the line that waits for them.
 
 use std::ops::Range;
 
+use engine::Site;
+use engine::lower::timing::{self, Noting, Taken};
 use rustc_hash::FxHashMap;
 
 use super::LineTaken;
 use crate::bytecode::Code;
 use crate::cx::Cx;
-use crate::site::Place;
+use crate::site::{self, Place};
 
 /// Lines of a profile under way.
-#[derive(Default)]
 pub(super) struct Lines {
     rows: Vec<Row>,
     /// Rows by the first site of their code, and line.
     known: FxHashMap<(u32, usize), usize>,
     current: Option<Current>,
+    /// What launches took; without a place where the site means none any more, whose time stays where they were waited for.
+    launched: FxHashMap<Site, (Option<Place>, Taken)>,
+    _noting: Noting,
 }
 
 struct Row {
@@ -33,6 +40,13 @@ struct Current {
     /// Where the line stands in its source.
     bytes: Range<u32>,
     since: f64,
+}
+
+impl Default for Lines {
+    fn default() -> Self {
+        let (known, launched) = Default::default();
+        Self { rows: Vec::new(), known, current: None, launched, _noting: Noting::begin() }
+    }
 }
 
 impl Lines {
@@ -60,29 +74,64 @@ impl Lines {
     }
 
     fn pass(&mut self, now: f64) {
+        let launched = self.note_launches();
         if let Some(current) = self.current.take() {
-            self.rows[current.row].seconds += now - current.since;
+            self.rows[current.row].seconds += (now - current.since - launched).max(0.0);
         }
+    }
+
+    /// Gives the time of launches to their lines; how much that was.
+    fn note_launches(&mut self) -> f64 {
+        let mut sum = 0.0;
+        for (site, taken) in timing::take() {
+            let none = || (site::place(site), Taken::default());
+            let (place, all) = self.launched.entry(site).or_insert_with(none);
+            all.seconds += taken.seconds;
+            all.times += taken.times;
+            sum += if place.is_some() { taken.seconds } else { 0.0 };
+        }
+        sum
     }
 
     /// What each line took, most first.
     pub(super) fn taken(mut self, now: f64) -> Vec<LineTaken> {
         self.pass(now);
-        let mut lines: FxHashMap<Place, LineTaken> = FxHashMap::default();
+        let mut lines = ByLine::default();
         for Row { place, times, seconds, .. } in self.rows {
-            let none = || LineTaken { place: place.clone(), times: 0, seconds: 0.0 };
-            let line = lines.entry(place.clone()).or_insert_with(none);
             // A line may hold a function, too.
-            line.times = line.times.max(times);
-            line.seconds += seconds;
+            add(&mut lines, place, false, Taken { seconds, times });
+        }
+        let mut compiled = ByLine::default();
+        for (site, (place, taken)) in self.launched {
+            if let Some(place) = place {
+                add(&mut compiled, place, site.is_gradient(), taken);
+            }
+        }
+        for ((place, is_gradient), line) in compiled {
+            let none = || LineTaken { times: 0, seconds: 0.0, ..line.clone() };
+            let all = lines.entry((place, is_gradient)).or_insert_with(none);
+            all.times += line.times;
+            all.seconds += line.seconds;
         }
         let mut lines: Vec<LineTaken> = lines.into_values().collect();
         let order = |a: &LineTaken, b: &LineTaken| {
-            b.seconds.total_cmp(&a.seconds).then_with(|| a.place.cmp(&b.place))
+            let names = || (&a.place, a.is_gradient).cmp(&(&b.place, b.is_gradient));
+            b.seconds.total_cmp(&a.seconds).then_with(names)
         };
         lines.sort_by(order);
         lines
     }
+}
+
+/// Lines and their gradients.
+type ByLine = FxHashMap<(Place, bool), LineTaken>;
+
+/// Adds what a part of a line took, which is begun each time that the line is, or less often.
+fn add(lines: &mut ByLine, place: Place, is_gradient: bool, taken: Taken) {
+    let none = || LineTaken { place: place.clone(), is_gradient, times: 0, seconds: 0.0 };
+    let line = lines.entry((place.clone(), is_gradient)).or_insert_with(none);
+    line.times = line.times.max(taken.times);
+    line.seconds += taken.seconds;
 }
 
 impl Cx {

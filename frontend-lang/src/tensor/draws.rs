@@ -3,7 +3,7 @@
 use std::f64::consts::FRAC_1_SQRT_2;
 
 use engine::apply::place;
-use engine::{Attr, Attrs, DType, Error, Layout, OpDef, Shape, Tensor, functional};
+use engine::{Attr, Attrs, DType, Error, OpDef, Shape, Tensor, functional};
 
 use super::{convert, methods};
 use crate::builtins::modules::generator;
@@ -61,7 +61,8 @@ fn drawn(args: &Args<'_>, op: &'static str, [first, second]: [f64; 2]) -> Res {
     let value = object.get();
     let is_complex = value.dtype().is_complex();
     let (layout, device) = (value.layout().clone(), value.device());
-    let order = in_memory(&layout);
+    let as_is = || (0..layout.shape.rank()).collect();
+    let order = if layout.is_contiguous() { as_is() } else { layout.order() };
     let mut sizes: Vec<usize> = order.iter().map(|&it| layout.shape[it]).collect();
     sizes.extend(is_complex.then_some(2));
     let scale = if is_complex && op == "normal" { FRAC_1_SQRT_2 } else { 1.0 };
@@ -74,22 +75,31 @@ fn drawn(args: &Args<'_>, op: &'static str, [first, second]: [f64; 2]) -> Res {
     if generator::with(args.opt(3), within)? {
         return Ok(args[0].clone());
     }
-    let draw = || match op == "normal" && !layout.is_contiguous() {
-        true => singly(row, &attrs, &sizes),
-        false => engine::apply_one(row, &[], &attrs),
+    let draw = |sizes: &[usize]| {
+        let drawn = match op == "normal" && !layout.is_contiguous() {
+            true => singly(row, &attrs, sizes)?,
+            false => engine::apply_one(row, &[], &sized(&attrs, sizes))?,
+        };
+        if is_complex { functional::view_as_complex(&drawn) } else { Ok(drawn) }
     };
-    let drawn = generator::with(args.opt(3), || place::making_on(device, draw))??;
-    let drawn = if is_complex { functional::view_as_complex(&drawn)? } else { drawn };
+    if !layout.is_contiguous() {
+        let mut make = |shape: &Shape| {
+            let sizes: Vec<usize> = shape.iter().copied().chain(is_complex.then_some(2)).collect();
+            draw(&sizes)
+        };
+        if generator::with(args.opt(3), || object.fill_in_order(&mut make))?? {
+            return Ok(args[0].clone());
+        }
+    }
+    let drawn = generator::with(args.opt(3), || place::making_on(device, || draw(&sizes)))??;
     methods::filled(&args[0], back(drawn, &order)?)
 }
 
-/// The dimensions, the one whose elements lie farthest from each other first.
-fn in_memory(layout: &Layout) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..layout.shape.rank()).collect();
-    if !layout.is_contiguous() {
-        order.sort_by_key(|&it| std::cmp::Reverse(layout.strides[it].unsigned_abs()));
-    }
-    order
+/// The attributes of a draw of other sizes.
+fn sized(attrs: &Attrs, sizes: &[usize]) -> Attrs {
+    let mut attrs = attrs.clone();
+    attrs[2] = Attr::sizes(sizes);
+    attrs
 }
 
 /// Brings dimensions that stand in this order to where they were.
@@ -105,11 +115,9 @@ fn back(drawn: Tensor, order: &[usize]) -> engine::Result<Tensor> {
 /// What the op draws where each number is drawn alone.
 fn singly(op: &'static OpDef, attrs: &Attrs, sizes: &[usize]) -> engine::Result<Tensor> {
     let shape: Shape = sizes.iter().copied().collect();
-    let parts = (0..shape.numel()).step_by(FEW).map(|start| {
-        let mut attrs = attrs.clone();
-        attrs[2] = Attr::ints(&[FEW.min(shape.numel() - start) as i64]);
-        engine::apply_one(op, &[], &attrs)
-    });
+    let parts = (0..shape.numel())
+        .step_by(FEW)
+        .map(|start| engine::apply_one(op, &[], &sized(attrs, &[FEW.min(shape.numel() - start)])));
     let parts = parts.collect::<engine::Result<Vec<_>>>()?;
     functional::reshape(&functional::cat(&parts, 0)?, &shape)
 }

@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use engine::autograd::Edge;
+use engine::lower::timing;
 use engine::random::Everywhere;
 use engine::trace::{ArgSpec, Now, Place, Ran};
 use engine::{Number, Tensor};
@@ -378,6 +379,16 @@ impl Variant {
 
     /// What the graph gives, and the numbers that come of it; nothing is stored yet. `None` if they show that the call goes another way.
     fn ran(
+        &self,
+        cx: &mut Cx,
+        asked: &Asked<'_>,
+        (at, onto): (usize, bool),
+        numbers: &mut [Value],
+    ) -> engine::Result<Option<Ran>> {
+        timing::without_body(|| self.ran_alone(cx, asked, (at, onto), numbers))
+    }
+
+    fn ran_alone(
         &self,
         cx: &mut Cx,
         asked: &Asked<'_>,

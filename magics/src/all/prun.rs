@@ -14,7 +14,9 @@ pub(super) static MAGIC: Magic = Magic {
     name: "prun",
     summary: "Run a line, or with %%prun the cell, and show for each function how often it was called and how long it took, built-in \
               functions and ops too. Operators and built-in types count for the function that uses them. A second table shows the lines \
-              that took longest; a line's time is that of what it calls, but for functions of yours, whose lines stand there too.",
+              that took longest; a line's time is that of what it calls, but for functions of yours, whose lines stand there too. What \
+              a traced function computes without its body counts for the lines that say so, and gradients for lines of their own; an op \
+              that runs as one with others gets a share by what each computes.",
     args: &[
         Arg::Flag {
             name: "-s",
@@ -106,6 +108,7 @@ fn table_of_lines(cx: &MagicCx<'_>, lines: &[LineTaken], most: usize) -> Table {
         let share = if all > 0.0 { 100.0 * it.seconds / all } else { 0.0 };
         let text = cx.session.line(&it.place).unwrap_or_default();
         let place = format!("{}:{}", it.place.source, it.place.line);
+        let text = if it.is_gradient { format!("gradients of {text}") } else { text };
         vec![it.times.to_string(), duration(it.seconds), format!("{share:.0} %"), place, text]
     };
     let left = lines.len().saturating_sub(most);

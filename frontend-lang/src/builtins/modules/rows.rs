@@ -8,12 +8,11 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use engine::sync::{Condvar, Mutex, MutexGuard};
 use engine::{Attr, Shape, Tensor};
 
 use crate::cx::Mode;
@@ -83,10 +82,25 @@ struct Slot {
 }
 
 struct Threads {
-    jobs: Sender<(Arc<Slot>, Vec<i64>)>,
-    stopped: Arc<AtomicBool>,
+    queue: Arc<Queue>,
     handles: Vec<JoinHandle<()>>,
 }
+
+/// Batches that no thread has begun with.
+#[derive(Default)]
+struct Queue {
+    jobs: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    stopped: bool,
+}
+
+/// Numbers of rows, and where the batch is left.
+struct Job(Arc<Slot>, Vec<i64>);
 
 impl NativeObject for Rows {
     fn native_type(&self) -> &'static NativeType {
@@ -132,11 +146,8 @@ fn ask(_cx: &mut Cx, args: Args<'_>) -> Res {
     let asked = match (numbers, threads.as_ref()) {
         (Some(numbers), Some(threads)) => {
             let slot = Arc::new(Slot::default());
-            // If no thread is left, the batch is gathered here.
-            match threads.jobs.send((slot.clone(), numbers)) {
-                Ok(()) => Asked::There(slot),
-                Err(unsent) => Asked::Here(Some(unsent.0.1), count),
-            }
+            threads.queue.push(Job(slot.clone(), numbers));
+            Asked::There(slot)
         }
         (numbers, _) => Asked::Here(numbers, count),
     };
@@ -171,11 +182,11 @@ fn stop(_cx: &mut Cx, args: Args<'_>) -> Res {
 fn wait(cx: &mut Cx, slot: &Slot) -> Result<Option<Vec<Tensor>>, Raised> {
     loop {
         cx.poll()?;
-        let batch = slot.batch.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut batch = match slot.ready.wait_timeout_while(batch, NAP, |it| it.is_none()) {
-            Ok((batch, _)) => batch,
-            Err(poisoned) => poisoned.into_inner().0,
-        };
+        let mut batch = slot.batch.lock().unwrap_or_else(PoisonError::into_inner);
+        if batch.is_none() {
+            let woken = slot.ready.wait_timeout(batch, NAP);
+            batch = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
         if let Some(batch) = batch.take() {
             return Ok(batch);
         }
@@ -198,42 +209,57 @@ fn gather(tensors: &[Tensor], numbers: &[i64]) -> Option<Vec<Tensor>> {
 impl Threads {
     /// Starts them; `None` if the system has none to give.
     fn start(count: i64, tensors: &Arc<Vec<Tensor>>) -> Option<Threads> {
-        let (jobs, waiting) = channel();
-        let waiting = Arc::new(Mutex::new(waiting));
-        let stopped = Arc::new(AtomicBool::new(false));
+        let queue = Arc::new(Queue::default());
         let start = |_| {
-            let (tensors, waiting, stopped) = (tensors.clone(), waiting.clone(), stopped.clone());
-            let work = move || work(&tensors, &waiting, &stopped);
+            let (tensors, queue) = (tensors.clone(), queue.clone());
+            let work = move || work(&tensors, &queue);
             thread::Builder::new().name("rows".to_owned()).spawn(work).ok()
         };
         let handles: Vec<JoinHandle<()>> = (0..count).filter_map(start).collect();
-        (!handles.is_empty()).then_some(Threads { jobs, stopped, handles })
+        (!handles.is_empty()).then_some(Threads { queue, handles })
     }
 }
 
-fn work(
-    tensors: &[Tensor],
-    waiting: &Mutex<Receiver<(Arc<Slot>, Vec<i64>)>>,
-    stopped: &AtomicBool,
-) {
+fn work(tensors: &[Tensor], queue: &Queue) {
     engine::autograd::set_enabled(false);
-    loop {
-        let job = waiting.lock().unwrap_or_else(PoisonError::into_inner).recv();
-        let Ok((slot, numbers)) = job else { return };
-        if stopped.load(Ordering::Relaxed) {
-            return;
-        }
+    while let Some(Job(slot, numbers)) = queue.pop() {
         let batch = catch_unwind(AssertUnwindSafe(|| gather(tensors, &numbers))).ok().flatten();
         *slot.batch.lock().unwrap_or_else(PoisonError::into_inner) = Some(batch);
         slot.ready.notify_all();
     }
 }
 
+impl Queue {
+    fn jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, job: Job) {
+        self.jobs().waiting.push_back(job);
+        self.changed.notify_one();
+    }
+
+    /// Waits for the oldest; `None` once threads have to end.
+    fn pop(&self) -> Option<Job> {
+        let mut jobs = self.jobs();
+        while !jobs.stopped {
+            if let Some(job) = jobs.waiting.pop_front() {
+                return Some(job);
+            }
+            jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        }
+        None
+    }
+
+    fn stop(&self) {
+        self.jobs().stopped = true;
+        self.changed.notify_all();
+    }
+}
+
 impl Drop for Threads {
     fn drop(&mut self) {
-        self.stopped.store(true, Ordering::Relaxed);
-        // Threads that wait see that nobody is there any more.
-        self.jobs = channel().0;
+        self.queue.stop();
         for handle in self.handles.drain(..) {
             let _ = handle.join();
         }

@@ -137,6 +137,11 @@ impl View {
         }
     }
 
+    /// Whether it shows conjugates, which do not lie in the buffer of the base.
+    pub(super) fn conjugates(&self) -> bool {
+        matches!(self, View::Op(op, ..) if op.name == "conj")
+    }
+
     /// `base` with the viewed elements replaced by `value`.
     pub(super) fn write(&self, base: &Tensor, value: &Tensor) -> engine::Result<Tensor> {
         match self {
@@ -148,7 +153,7 @@ impl View {
                 output_of(op, value, &attrs, 0)
             }
             // Its own inverse, of all elements.
-            View::Op(op, attrs, output) if op.name == "conj" => {
+            View::Op(op, attrs, output) if self.conjugates() => {
                 output_of(op, value, attrs, *output)
             }
             View::Op(op, attrs, output) => {
@@ -201,17 +206,17 @@ impl TensorObj {
 /// How elements lie in a buffer, and of what dtype they are there.
 #[derive(Clone)]
 pub(super) struct Seen {
-    dtype: DType,
-    layout: Layout,
+    pub(super) dtype: DType,
+    pub(super) layout: Layout,
 }
 
 impl Seen {
-    fn of(value: &Tensor) -> Seen {
+    pub(super) fn of(value: &Tensor) -> Seen {
         Seen { dtype: value.dtype(), layout: value.layout().clone() }
     }
 
     /// These elements in the buffer of `root`, at a place of the tape.
-    fn in_buffer_of(self, root: &Tensor, edge: Option<Edge>) -> Tensor {
+    pub(super) fn in_buffer_of(self, root: &Tensor, edge: Option<Edge>) -> Tensor {
         let seen = root.seen_as(self.dtype, self.layout);
         if edge.is_some() { seen.at_edge(edge) } else { seen }
     }
@@ -241,6 +246,12 @@ impl TensorObj {
         root
     }
 
+    /// Whether it is a view of conjugates, or of a view of some.
+    pub(super) fn shows_conjugates(&self) -> bool {
+        let base = self.base.borrow();
+        base.as_ref().is_some_and(|it| it.view.conjugates() || it.object.shows_conjugates())
+    }
+
     fn below(&self) -> Option<Rc<TensorObj>> {
         self.base.borrow().as_ref().map(|it| it.object.clone())
     }
@@ -251,6 +262,15 @@ impl TensorObj {
         match self.base.borrow().as_ref() {
             Some(base) => self.change_through(base, None, change),
             None => self.change_own(None, change),
+        }
+    }
+
+    /// As [`TensorObj::change`], for what is seen in the buffer.
+    pub(super) fn change_seen(&self, seen: &Seen, change: &mut Change<'_>) -> engine::Result<bool> {
+        self.look_again();
+        match self.base.borrow().as_ref() {
+            Some(base) => self.change_through(base, Some(seen), change),
+            None => self.change_own(Some(seen), change),
         }
     }
 
