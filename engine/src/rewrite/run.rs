@@ -2,6 +2,9 @@
 //!
 //! **Invariant:** a replacement has the shape and dtype of what it replaces; a step limit ends loops with the rule's name.
 
+use std::cell::RefCell;
+use std::rc::Rc;
+
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -39,41 +42,77 @@ pub struct Log {
 
 /// Runs one pass until nothing changes.
 pub fn run(pass: &Pass, graph: &Graph, log: &mut Log) -> Result<Graph> {
-    let rules = compile(pass);
-    let mut steps = 0;
-    let mut res = rebuild(pass, &rules, graph, &mut steps, log)?;
-    // A replacement may leave what it replaced unused, and may let a rule apply above it.
-    let mut before = 0;
-    while steps > before {
+    Ok(changed(pass, graph, log)?.unwrap_or_else(|| graph.clone()))
+}
+
+/// Runs a list of passes in order, those whose level is at most `opt_level`.
+pub fn run_all(passes: &[&Pass], mut graph: Graph, opt_level: u8, log: &mut Log) -> Result<Graph> {
+    for pass in passes.iter().filter(|it| it.level <= opt_level) {
+        if let Some(better) = changed(pass, &graph, log)? {
+            graph = better;
+        }
+    }
+    Ok(graph)
+}
+
+/// What a pass makes of a graph; `None` where it leaves all of it.
+fn changed(pass: &Pass, graph: &Graph, log: &mut Log) -> Result<Option<Graph>> {
+    let rules = compiled(pass.rules);
+    let (mut steps, mut before) = (0, 0);
+    let mut res: Option<Graph> = None;
+    loop {
+        let now = res.as_ref().unwrap_or(graph);
+        let found = found(pass, now);
+        if found.is_empty() && is_settled(&rules, now) {
+            break;
+        }
+        let better = rebuild(pass, &rules, now, found, &mut steps, log)?;
+        res = Some(better);
+        // A replacement may leave what it replaced unused, and may let a rule apply above it.
+        if steps == before {
+            break;
+        }
         before = steps;
-        res = rebuild(pass, &rules, &res, &mut steps, log)?;
     }
-    if graph.n_ops() != res.n_ops() {
-        let ops = |it: &Graph| format!("{} ops", it.n_ops());
-        let (before, after) = (ops(graph), ops(&res));
-        log.entries.push(Entry { pass: pass.name, rule: "", before, after });
-    }
-    if verify::wanted() {
-        verify::verify(&res)?;
+    if let Some(res) = &res {
+        if graph.n_ops() != res.n_ops() {
+            let ops = |it: &Graph| format!("{} ops", it.n_ops());
+            let (before, after) = (ops(graph), ops(res));
+            log.entries.push(Entry { pass: pass.name, rule: "", before, after });
+        }
+        if verify::wanted() {
+            verify::verify(res)?;
+        }
     }
     Ok(res)
 }
 
-/// Runs a list of passes in order, those whose level is at most `opt_level`.
-pub fn run_all(passes: &[&Pass], graph: Graph, opt_level: u8, log: &mut Log) -> Result<Graph> {
-    let wanted = passes.iter().filter(|it| it.level <= opt_level);
-    wanted.into_iter().try_fold(graph, |graph, pass| run(pass, &graph, log))
+/// Whether a graph is as rebuilding it by these rules would leave it: none proposes anything, and all nodes are needed. Equal nodes are
+/// one in any graph.
+fn is_settled(rules: &[Compiled], graph: &Graph) -> bool {
+    let needed = graph.needed();
+    graph.nodes().iter().enumerate().all(|(id, node)| {
+        let value = Value::of(id as NodeId);
+        let is_kept = needed[id] || node.kind.is_fed();
+        let is_looked_at = needed[id] && node.metas.len() == 1;
+        is_kept && !(is_looked_at && rules.iter().any(|it| propose(it, graph, value).is_some()))
+    })
 }
 
-enum Compiled<'a> {
-    Text(&'a Rule, Pattern, Pattern),
-    Code(&'a Rule, fn(&Graph, NodeId) -> Option<Replacement>),
+enum Compiled {
+    Text(&'static Rule, Pattern, Pattern),
+    Code(&'static Rule, fn(&Graph, NodeId) -> Option<Replacement>),
+}
+
+thread_local! {
+    /// Rules whose texts have been read, by the address of their list.
+    static COMPILED: RefCell<FxHashMap<usize, Rc<[Compiled]>>> = RefCell::default();
 }
 
 /// What rules that look at the whole graph propose, by the values of that graph.
-type Found<'a> = FxHashMap<Value, (&'a Rule, Replacement)>;
+type Found = FxHashMap<Value, (&'static Rule, Replacement)>;
 
-fn found<'a>(pass: &'a Pass, graph: &Graph) -> Found<'a> {
+fn found(pass: &Pass, graph: &Graph) -> Found {
     let whole = pass.rules.iter().filter_map(|rule| match rule.body {
         RuleBody::Whole(look) => Some((rule, look(graph))),
         RuleBody::Text { .. } | RuleBody::Code(_) => None,
@@ -83,11 +122,20 @@ fn found<'a>(pass: &'a Pass, graph: &Graph) -> Found<'a> {
 }
 
 /// Rules that name an op which does not exist are left out; a test looks for them.
-fn compile(pass: &Pass) -> Vec<Compiled<'_>> {
-    pass.rules.iter().filter_map(compile_one).collect()
+fn compiled(rules: &'static [Rule]) -> Rc<[Compiled]> {
+    // Lists without rules may have one address.
+    if rules.is_empty() {
+        return Rc::new([]);
+    }
+    let known = COMPILED.with_borrow(|it| it.get(&rules.as_ptr().addr()).cloned());
+    known.unwrap_or_else(|| {
+        let new: Rc<[Compiled]> = rules.iter().filter_map(compile_one).collect();
+        COMPILED.with_borrow_mut(|it| it.insert(rules.as_ptr().addr(), new.clone()));
+        new
+    })
 }
 
-fn compile_one(rule: &Rule) -> Option<Compiled<'_>> {
+fn compile_one(rule: &'static Rule) -> Option<Compiled> {
     match rule.body {
         RuleBody::Code(code) => Some(Compiled::Code(rule, code)),
         RuleBody::Text { from, to } => {
@@ -100,15 +148,15 @@ fn compile_one(rule: &Rule) -> Option<Compiled<'_>> {
 
 fn rebuild(
     pass: &Pass,
-    rules: &[Compiled<'_>],
+    rules: &[Compiled],
     old: &Graph,
+    mut found: Found,
     steps: &mut usize,
     log: &mut Log,
 ) -> Result<Graph> {
     let mut new = Graph::new();
     new.device = old.device;
     let needed = old.needed();
-    let mut found = found(pass, old);
     let mut values: FxHashMap<Value, Value> = FxHashMap::default();
     for (id, node) in old.nodes().iter().enumerate() {
         if !needed[id] && !node.kind.is_fed() {
@@ -159,7 +207,7 @@ fn copy(new: &mut Graph, old: &Graph, id: NodeId, values: &FxHashMap<Value, Valu
 /// Applies rules at a node until none does.
 fn improve(
     pass: &Pass,
-    rules: &[Compiled<'_>],
+    rules: &[Compiled],
     graph: &mut Graph,
     node: NodeId,
     steps: &mut usize,
@@ -203,11 +251,7 @@ fn note(log: &mut Log, pass: &Pass, rule: &Rule, graph: &Graph, [before, after]:
     }
 }
 
-fn propose<'a>(
-    rule: &Compiled<'a>,
-    graph: &Graph,
-    value: Value,
-) -> Option<(&'a Rule, Replacement)> {
+fn propose(rule: &Compiled, graph: &Graph, value: Value) -> Option<(&'static Rule, Replacement)> {
     graph.node(value.node).op()?;
     match rule {
         Compiled::Code(rule, code) => Some((*rule, code(graph, value.node)?)),
