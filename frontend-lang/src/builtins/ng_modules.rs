@@ -166,6 +166,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.strides", text!("torch/strides")),
     ("torch.typed", text!("torch/typed")),
     ("torch.utils", text!("torch/utils")),
+    ("torch.utils.checkpoint", text!("torch/utils/checkpoint")),
     ("torch.utils.data", text!("torch/utils/data")),
     ("torch.utils.data.dataloader", text!("torch/utils/data/dataloader")),
     ("torch.utils.data.dataset", text!("torch/utils/data/dataset")),
