@@ -135,6 +135,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.nn.utils.hooked", text!("torch/nn/utils/hooked")),
     ("torch.nn.utils.parametrizations", text!("torch/nn/utils/parametrizations")),
     ("torch.nn.utils.parametrize", text!("torch/nn/utils/parametrize")),
+    ("torch.nn.utils.prune", text!("torch/nn/utils/prune")),
     ("torch.nn.utils.rnn", text!("torch/nn/utils/rnn")),
     ("torch.optim", text!("torch/optim")),
     ("torch.optim.adam", text!("torch/optim/adam")),
