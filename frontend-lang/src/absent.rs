@@ -131,7 +131,6 @@ static ATTRIBUTES: &[Row] = &[
     ("torch.profiler", "`%prun` shows what takes how long"),
     ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
     ("torch.sparse_coo_tensor", "tensors are dense; index_add and scatter_add add up by index"),
-    ("torch.utils.checkpoint", "activations are kept; smaller batches need less memory"),
     ("torch.utils.tensorboard", "print the figures, or plot them with matplotlib.pyplot"),
 ];
 
