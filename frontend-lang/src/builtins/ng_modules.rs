@@ -157,6 +157,7 @@ pub static ALL: &[NgModule] = &[
     ("torch.spectrograms", text!("torch/spectrograms")),
     ("torch.statistics", text!("torch/statistics")),
     ("torch.strides", text!("torch/strides")),
+    ("torch.testing", text!("torch/testing")),
     ("torch.typed", text!("torch/typed")),
     ("torch.utils", text!("torch/utils")),
     ("torch.utils.data", text!("torch/utils/data")),
