@@ -180,6 +180,8 @@ pub static ALL: &[NgModule] = &[
     ("torch.refusals", text!("torch/refusals")),
     ("torch.return_types", text!("torch/return_types")),
     ("torch.scattering", text!("torch/scattering")),
+    ("torch.signal", text!("torch/signal")),
+    ("torch.signal.windows", text!("torch/signal/windows")),
     ("torch.special", text!("torch/special")),
     ("torch.special.bessel", text!("torch/special/bessel")),
     ("torch.special.coefficients", text!("torch/special/coefficients")),
