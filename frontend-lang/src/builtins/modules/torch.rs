@@ -77,6 +77,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::These("torch.draws", &["poisson"]),
         Member::These("torch.strides", &["as_strided"]),
         Member::Module("utils", "torch.utils"),
+        Member::Module("compiler", "torch.compiler"),
         Member::Module("signal", "torch.signal"),
         Member::Module("testing", "torch.testing"),
         Member::These("torch.nn.composed", OF_COMPOSED),
