@@ -313,11 +313,8 @@ static INTERNAL: &[&str] = &[
     "torch.nn.sampling",
     "torch.nn.spatial",
     "torch.nn.unpooling",
-<<<<<<< HEAD
     "torch.nn.utils.hooked",
-=======
     "torch.optim.adafactor",
->>>>>>> h3
     "torch.optim.adaptive",
     "torch.optim.muon",
     "torch.optim.schedules",
