@@ -238,7 +238,7 @@ fn add(members: &mut Members, module_name: &str, member: &Member) {
             let public = found.iter().filter(|it| !it.0.starts_with('_'));
             members.extend(public.map(|(name, it)| (name.clone(), it.clone())));
         }
-        Member::Module(name, full) => {
+        Member::Module(name, full) | Member::Later(name, full) => {
             members.extend(module_value(full).map(|it| ((*name).to_owned(), it)));
         }
         Member::Each(_) => made_at_run_time(members, module_name),

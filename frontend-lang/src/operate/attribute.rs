@@ -58,7 +58,7 @@ impl Cx {
             Sym::DOC => Some(Value::str(&it.doc)),
             Sym::CLASS => Some(Value::Class(type_of(value))),
             Sym::DICT => Some(module_dict(it)),
-            _ => None,
+            _ => return self.module_within(it, name),
         })
     }
 

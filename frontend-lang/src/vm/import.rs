@@ -129,6 +129,23 @@ impl Cx {
         self.import(name.split('.').next().unwrap_or(name))
     }
 
+    /// The module of the library that lies in another one under this name, which loads it.
+    pub(crate) fn module_within(
+        &mut self,
+        outer: &Module,
+        name: Sym,
+    ) -> Result<Option<Value>, Raised> {
+        let full = format!("{}.{name}", outer.name);
+        if !is_of_library(&full) || ng_modules::is_internal(&full) {
+            return Ok(None);
+        }
+        let module = self.import(&full)?;
+        if self.mode != Mode::Shadow {
+            outer.globals.set(name, module.clone());
+        }
+        Ok(Some(module))
+    }
+
     /// `from module import name`.
     pub fn import_name(&mut self, module: &Value, name: Sym) -> Res {
         if let Some(found) = self.opt_getattr(module, name)? {
@@ -251,6 +268,7 @@ impl Cx {
                 let module = self.import(module)?;
                 globals.set(Sym::of(name), module);
             }
+            Member::Later(..) => {}
         }
         Ok(())
     }
@@ -341,9 +359,11 @@ fn names(raised: &Raised, module: &str) -> bool {
 
 /// Whether a module comes with the language.
 pub(crate) fn is_built_in(name: &str) -> bool {
-    let is_known =
-        |name: &str| find_row(name).is_some() || NG_MODULES.iter().any(|(known, _)| *known == name);
-    is_known(name) || ng_modules::real_name(name).is_some_and(|it| is_known(&it))
+    is_of_library(name) || ng_modules::real_name(name).is_some_and(|it| is_of_library(&it))
+}
+
+fn is_of_library(name: &str) -> bool {
+    find_row(name).is_some() || NG_MODULES.iter().any(|(known, _)| *known == name)
 }
 
 fn find_row(name: &str) -> Option<&'static NativeModule> {
