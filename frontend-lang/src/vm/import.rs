@@ -136,7 +136,10 @@ impl Cx {
         name: Sym,
     ) -> Result<Option<Value>, Raised> {
         let full = format!("{}.{name}", outer.name);
-        if !is_of_library(&full) || ng_modules::is_internal(&full) {
+        // What is another name of a module, such as `torch.jit`, is imported, and no attribute.
+        let is_there = MODULES.iter().any(|it| it.name == full)
+            || NG_MODULES.iter().any(|(known, _)| *known == full);
+        if !is_there || ng_modules::is_internal(&full) {
             return Ok(None);
         }
         let module = self.import(&full)?;
