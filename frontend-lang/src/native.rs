@@ -184,8 +184,6 @@ pub enum Member {
     AllOf(&'static str),
     /// A module as an attribute: own name, full module name.
     Module(&'static str, &'static str),
-    /// As `Module`, loaded when somebody asks for it.
-    Later(&'static str, &'static str),
     /// Names and values that are known only at run time, such as one function for each op.
     #[expect(clippy::type_complexity, reason = "the function of one field, told in full")]
     Each(fn(&mut Cx) -> Result<Vec<(Sym, Value)>, Raised>),

@@ -15,6 +15,7 @@ use crate::native::{Member, NativeModule, NativeType};
 use crate::ops_binding;
 use crate::params::Kind;
 use crate::tensor::{attribute, dtype, methods};
+use crate::vm::import::modules_within;
 
 /// Keywords of the language.
 const KEYWORDS: &[&str] = &[
@@ -174,9 +175,17 @@ fn row_of(name: &str) -> Option<&'static NativeModule> {
 }
 
 fn make(name: &'static str) -> Option<Subject> {
-    if let Some(row) = row_of(name) {
-        return Some(of_rows(row));
+    let mut subject = row_of(name).map(of_rows).or_else(|| of_text(name))?;
+    let members = Arc::make_mut(&mut subject.own_members);
+    for within in modules_within(name) {
+        if let Some(module) = module_value(&format!("{name}.{within}")) {
+            members.entry(within.to_owned()).or_insert(module);
+        }
     }
+    Some(subject)
+}
+
+fn of_text(name: &'static str) -> Option<Subject> {
     let text = NG_MODULES.iter().find(|it| it.0 == name)?.1;
     let snapshot = Snapshot::default();
     let outline = Outline::of_library(text, &snapshot);
@@ -238,7 +247,7 @@ fn add(members: &mut Members, module_name: &str, member: &Member) {
             let public = found.iter().filter(|it| !it.0.starts_with('_'));
             members.extend(public.map(|(name, it)| (name.clone(), it.clone())));
         }
-        Member::Module(name, full) | Member::Later(name, full) => {
+        Member::Module(name, full) => {
             members.extend(module_value(full).map(|it| ((*name).to_owned(), it)));
         }
         Member::Each(_) => made_at_run_time(members, module_name),

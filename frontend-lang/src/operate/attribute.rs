@@ -18,6 +18,7 @@ use crate::suggest::nearest;
 use crate::sym::Sym;
 use crate::table::Dict;
 use crate::value::Value;
+use crate::vm::import::modules_within;
 
 impl Cx {
     /// `value.name`.
@@ -393,6 +394,7 @@ impl Cx {
         match value {
             Value::Module(it) => {
                 names.extend(it.globals.entries().into_iter().map(|(name, _)| name));
+                names.extend(modules_within(&it.name).map(Sym::new));
             }
             Value::Class(it) => add_class(it),
             _ => {

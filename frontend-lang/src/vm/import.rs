@@ -135,14 +135,10 @@ impl Cx {
         outer: &Module,
         name: Sym,
     ) -> Result<Option<Value>, Raised> {
-        let full = format!("{}.{name}", outer.name);
-        // What is another name of a module, such as `torch.jit`, is imported, and no attribute.
-        let is_there = MODULES.iter().any(|it| it.name == full)
-            || NG_MODULES.iter().any(|(known, _)| *known == full);
-        if !is_there || ng_modules::is_internal(&full) {
+        if !modules_within(&outer.name).any(|it| it == name.as_str()) {
             return Ok(None);
         }
-        let module = self.import(&full)?;
+        let module = self.import(&format!("{}.{name}", outer.name))?;
         if self.mode != Mode::Shadow {
             outer.globals.set(name, module.clone());
         }
@@ -271,7 +267,6 @@ impl Cx {
                 let module = self.import(module)?;
                 globals.set(Sym::of(name), module);
             }
-            Member::Later(..) => {}
         }
         Ok(())
     }
@@ -363,6 +358,16 @@ fn names(raised: &Raised, module: &str) -> bool {
 /// Whether a module comes with the language.
 pub(crate) fn is_built_in(name: &str) -> bool {
     is_of_library(name) || ng_modules::real_name(name).is_some_and(|it| is_of_library(&it))
+}
+
+/// The names of the modules of the library that lie in another one, under which it has them as attributes. What is another name of a module,
+/// such as `torch.jit`, is imported, and no attribute.
+pub(crate) fn modules_within(outer: &str) -> impl Iterator<Item = &'static str> {
+    let names = MODULES.iter().map(|it| it.name).chain(NG_MODULES.iter().map(|it| it.0));
+    names.filter(|it| !ng_modules::is_internal(it)).filter_map(move |it| {
+        let within = it.strip_prefix(outer)?.strip_prefix('.')?;
+        (!within.contains('.')).then_some(within)
+    })
 }
 
 fn is_of_library(name: &str) -> bool {
