@@ -226,15 +226,26 @@ fn a_tape_that_grows_without_end_is_stopped() {
     assert!(after + (32 << 20) < before, "{before} bytes, then {after}");
 }
 
+/// Runs cells with so many bytes beside those that are in use; the error of each.
+fn errors_within<'a>(
+    session: &mut Session,
+    bytes: usize,
+    cells: &[&'a str],
+) -> Vec<(&'a str, String)> {
+    use engine::cpu::memory::HOST;
+    HOST.set_budget(HOST.stats().live + bytes);
+    let errors = cells.iter().map(|&it| (it, error(session, it))).collect();
+    HOST.set_budget(0);
+    errors
+}
+
 #[test]
 fn ops_in_place_take_no_second_buffer() {
-    use engine::cpu::memory::HOST;
     let _alone = alone();
     let mut session = session();
     let made =
         "import torch\nx = torch.ones(8_000_000)\nw = torch.nn.Parameter(torch.ones(8_000_000))";
     assert_eq!(error(&mut session, made), "");
-    HOST.set_budget(HOST.stats().live + (24 << 20));
     let cells = [
         "x + 1",
         "x += 1",
@@ -263,9 +274,7 @@ fn ops_in_place_take_no_second_buffer() {
         "with torch.no_grad():\n    w += 1\n    w.sub_(x, alpha=0.1)",
         "y = x\nwith torch.no_grad():\n    y += w",
     ];
-    let errors = cells.map(|it| (it, error(&mut session, it)));
-    HOST.set_budget(0);
-    for (cell, error) in errors {
+    for (cell, error) in errors_within(&mut session, 24 << 20, &cells) {
         assert_eq!(error, if cell == "x + 1" { "OutOfMemoryError" } else { "" }, "{cell}");
     }
     assert_eq!(error(&mut session, "assert (x == 2).all() and w[5] == 2"), "");
@@ -274,7 +283,6 @@ fn ops_in_place_take_no_second_buffer() {
 /// What is copied within a variable, cast, drawn or conjugated on its way to where it goes is so a piece at a time.
 #[test]
 fn writes_to_parts_take_no_second_buffer() {
-    use engine::cpu::memory::HOST;
     let _alone = alone();
     let mut session = session();
     let made = "import torch
@@ -284,7 +292,6 @@ d = torch.ones(1000, 2000, dtype=torch.float64)
 q = torch.ones(1_000_000, dtype=torch.complex64)
 c = q.conj()";
     assert_eq!(error(&mut session, made), "");
-    HOST.set_budget(HOST.stats().live + (2 << 20));
     let cells = [
         "x[:1_000_000].copy_(x[1_000_000:])",
         "x[1_000_000:] = x[:1_000_000]",
@@ -305,9 +312,7 @@ c = q.conj()";
         "m.fill_diagonal_(4)",
         "x.put_(torch.tensor([3, 4]), torch.ones(2))",
     ];
-    let errors = cells.map(|it| (it, error(&mut session, it)));
-    HOST.set_budget(0);
-    for (cell, error) in errors {
+    for (cell, error) in errors_within(&mut session, 2 << 20, &cells) {
         assert_eq!(error, "", "{cell}");
     }
     let left = "assert q[5] == -2j and q[7] == -1j and c[8] == 2j and m[7, 7] == 4 and x[4] == 1";

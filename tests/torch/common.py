@@ -16,6 +16,15 @@ def values(*shape, seed=1):
     return torch.tensor(numbers, dtype=torch.float64).reshape(shape)
 
 
+def filled(layer, seed=1):
+    """A layer in float64 whose parameters are fixed numbers."""
+    layer = layer.double()
+    with torch.no_grad():
+        for at, parameter in enumerate(layer.parameters()):
+            parameter.copy_(values(*parameter.shape, seed=seed + at))
+    return layer
+
+
 def show(name, value):
     """Prints shape and numbers of tensors, also inside tuples, lists and dicts."""
     if isinstance(value, torch.Tensor):

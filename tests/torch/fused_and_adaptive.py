@@ -1,14 +1,6 @@
 """Layers joined with their batch norm, layers without a start, and the softmax over clusters."""
 
 
-def filled(layer, seed=1):
-    layer = layer.double()
-    with torch.no_grad():
-        for at, parameter in enumerate(layer.parameters()):
-            parameter.copy_(values(*parameter.shape, seed=seed + at))
-    return layer
-
-
 print("# fusion")
 CASES = [
     (nn.Conv2d(2, 3, 2), nn.BatchNorm2d(3), (2, 2, 4, 4), {}),

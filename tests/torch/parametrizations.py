@@ -4,14 +4,6 @@ from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import orthogonal, spectral_norm, weight_norm
 
 
-def filled(layer, seed=1):
-    layer = layer.double()
-    with torch.no_grad():
-        for at, parameter in enumerate(layer.parameters()):
-            parameter.copy_(values(*parameter.shape, seed=seed + at))
-    return layer
-
-
 def state(layer):
     for key, value in layer.state_dict().items():
         show(f"state {key}", value)

@@ -3,14 +3,6 @@
 from torch.nn.utils import prune
 
 
-def filled(layer, seed=1):
-    layer = layer.double()
-    with torch.no_grad():
-        for at, parameter in enumerate(layer.parameters()):
-            parameter.copy_(values(*parameter.shape, seed=seed + at))
-    return layer
-
-
 def state(layer):
     print(layer, [name for name, _ in layer.named_parameters()], [name for name, _ in layer.named_buffers()])
     for key, value in layer.state_dict().items():

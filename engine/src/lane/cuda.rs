@@ -14,8 +14,8 @@ pub(crate) use behind::finish;
 pub(crate) use many::{PIECE, many};
 
 use super::Program;
-use super::expand::{Expansion, expand};
-use crate::cpu::lane::Mem;
+use super::expand::expand;
+use crate::cpu::lane::{Expansion, Mem};
 use crate::math::Fault;
 use crate::math::recorded::{Action, Op, Type};
 
@@ -111,12 +111,12 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn inputs(&self) -> impl Iterator<Item = (usize, &'static str, Access)> {
         let inputs = self.expansion.inputs.iter().zip(&self.form.accesses).enumerate();
-        inputs.map(|(idx, (&dtype, &access))| (idx, element_name(Mem::of(dtype)), access))
+        inputs.map(|(idx, (&mem, &access))| (idx, element_name(mem), access))
     }
 
     fn outputs(&self) -> impl Iterator<Item = (usize, &'static str)> {
         let outputs = self.expansion.outputs.iter().enumerate();
-        outputs.map(|(idx, &(_, dtype))| (idx, element_name(Mem::of(dtype))))
+        outputs.map(|(idx, &(_, mem))| (idx, element_name(mem)))
     }
 
     fn numbers(&self) -> impl Iterator<Item = (usize, &'static str)> {
@@ -152,8 +152,8 @@ impl Writer<'_> {
             let _ =
                 writeln!(text, "    if ({number} {sign} 0) ng_refuse(fault, {bit}u, {number});");
         }
-        for (idx, &(step, dtype)) in expansion.outputs.iter().enumerate() {
-            let (element, value) = (element_name(Mem::of(dtype)), name_of(expansion, step));
+        for (idx, &(step, mem)) in expansion.outputs.iter().enumerate() {
+            let (element, value) = (element_name(mem), name_of(expansion, step));
             let _ = writeln!(text, "    out{idx} = ({element}){value};");
         }
         text.push_str("}\n");

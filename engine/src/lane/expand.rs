@@ -3,29 +3,15 @@
 
 use super::ssa::{Node, Ssa};
 use crate::DType;
-use crate::cpu::lane::{Lane, Mem};
+use crate::cpu::lane::{Expansion, Lane, Mem};
 use crate::expr::{BinOp, UnOp};
 use crate::math::binary::{float32_binary, float64_binary, whole_binary};
-use crate::math::recorded::{Op, Recorder, Sym, Type};
+use crate::math::recorded::{Recorder, Sym, Type};
 use crate::math::unary::{float32_unary, float64_unary, whole_unary};
 use crate::math::{
-    Fault, Float32, Float64, Library, Library2, Scalar, Whole64, bessel, float, float32, float64,
-    gamma, halves, whole,
+    Float32, Float64, Library, Library2, Scalar, Whole64, bessel, float, float32, float64, gamma,
+    halves, whole,
 };
-
-/// A program as straight-line arithmetic.
-#[derive(Debug)]
-pub(crate) struct Expansion {
-    /// `Given(n)` among them is input `n`, or number `n - inputs.len()` of the run.
-    pub(crate) ops: Vec<Op>,
-    pub(crate) inputs: Vec<DType>,
-    /// Types of the numbers of the run; `None` where a number is not used.
-    pub(crate) params: Vec<Option<Type>>,
-    /// The step and the dtype of each output.
-    pub(crate) outputs: Vec<(u32, DType)>,
-    /// What is refused, and the step with the number that may be.
-    pub(crate) faults: Vec<(Fault, u32)>,
-}
 
 /// The type that elements of memory have once they are loaded. Halves are bits then.
 pub(crate) fn loaded(mem: Mem) -> Type {
@@ -44,7 +30,7 @@ pub(crate) fn expand(ssa: &Ssa) -> Option<Expansion> {
     let mut values: Vec<Option<Any<'_>>> = Vec::with_capacity(ssa.nodes.len());
     let mut res = Expansion {
         ops: Vec::new(),
-        inputs: ssa.inputs.clone(),
+        inputs: ssa.inputs.iter().map(|&it| Mem::of(it)).collect(),
         params: Vec::new(),
         outputs: Vec::new(),
         faults: Vec::new(),
@@ -57,7 +43,7 @@ pub(crate) fn expand(ssa: &Ssa) -> Option<Expansion> {
         values.push(value);
     }
     for &(node, dtype) in &ssa.outputs {
-        res.outputs.push((values[node as usize]?.step(&recorder), dtype));
+        res.outputs.push((values[node as usize]?.step(&recorder), Mem::of(dtype)));
     }
     res.ops = recorder.ops();
     Some(res)
@@ -110,7 +96,7 @@ fn value_of<'a>(
 ) -> Option<Any<'a>> {
     let at = |idx: u32| values[idx as usize];
     Some(match *node {
-        Node::Input(idx) => Any::given(recorder, idx as u32, loaded(Mem::of(res.inputs[idx]))),
+        Node::Input(idx) => Any::given(recorder, idx as u32, loaded(res.inputs[idx])),
         Node::Param(lane, idx) => {
             let ty = loaded(Mem::from(lane));
             res.params.resize(res.params.len().max(idx + 1), None);

@@ -6,13 +6,12 @@ use std::sync::{Arc, PoisonError, Weak};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::expand::{Expansion, expand};
+use super::expand::expand;
 use super::lower::Builder;
 use super::ssa::{Node, Ssa};
 use super::{expr_of, number_of, registers};
 use crate::cpu::features::{self, Isa, isa};
-use crate::cpu::jit::{self, Steps, Writable};
-use crate::cpu::lane::Mem;
+use crate::cpu::jit::{self, Writable};
 use crate::cpu::lane::machine::Code;
 use crate::dtype::Number;
 use crate::op::InferCx;
@@ -130,7 +129,7 @@ impl Program {
     /// Has code of its own written at the first run.
     #[cfg(test)]
     pub(super) fn write_at_once(&mut self) {
-        self.code.write_at_once(steps_of(&self.ssa));
+        self.code.write_at_once(source_of(&self.ssa));
     }
 
     /// Has no code of its own written.
@@ -174,15 +173,10 @@ pub(crate) fn build_for(
     Ok(Program { id, ssa, code: code.with_written(writable), outputs: dtypes, params })
 }
 
-/// What gives the steps of arithmetic that code is written from: none where something may be refused, which is looked for between instructions.
-fn steps_of(ssa: &Arc<Ssa>) -> jit::Source {
+/// What gives the expansion that code is written from: none where something may be refused, which is looked for between instructions.
+fn source_of(ssa: &Arc<Ssa>) -> jit::Source {
     let ssa = ssa.clone();
-    Box::new(move || {
-        let Expansion { ops, inputs, params, outputs, faults } = expand(&ssa)?;
-        let inputs = inputs.into_iter().map(Mem::of).collect();
-        let outputs = outputs.into_iter().map(|it| (it.0, Mem::of(it.1))).collect();
-        faults.is_empty().then_some(Steps { ops, inputs, params, outputs })
-    })
+    Box::new(move || expand(&ssa).filter(|it| it.faults.is_empty()))
 }
 
 /// Instructions that pass over all elements: those on numbers of the language, which have 64 bits, run once.
@@ -211,7 +205,7 @@ struct Known {
 fn known(ssa: &Arc<Ssa>, isa: Isa, n_instructions: usize) -> (u64, Option<Arc<Writable>>) {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     static PROGRAMS: OnceLock<Mutex<FxHashMap<Arc<Ssa>, Known>>> = OnceLock::new();
-    let new = || Writable::new(steps_of(ssa), n_instructions, isa).map(Arc::new);
+    let new = || Writable::new(source_of(ssa), n_instructions, isa).map(Arc::new);
     let mut programs =
         PROGRAMS.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
     if programs.len() >= KNOWN && !programs.contains_key(ssa) {

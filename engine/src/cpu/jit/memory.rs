@@ -5,9 +5,9 @@
 
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-use super::Steps;
 use super::code::VECTOR;
 use super::text::Text;
+use crate::cpu::lane::Expansion;
 
 /// Registers that hold addresses; the first may be overwritten, the caller's are in the others. `rdx` comes last of the first, as the
 /// numbers are read by it before.
@@ -26,10 +26,10 @@ pub(super) struct Memory {
 
 impl Memory {
     /// For a program of which the loop reads so many inputs.
-    pub(super) fn new(steps: &Steps, n_read: usize) -> Self {
-        let n = n_read + steps.outputs.len();
+    pub(super) fn new(expansion: &Expansion, n_read: usize) -> Self {
+        let n = n_read + expansion.outputs.len();
         let saved = n.saturating_sub(FREE.len()).min(SAVED.len());
-        Self { saved, pointers: vec![None; steps.inputs.len() + steps.outputs.len()] }
+        Self { saved, pointers: vec![None; expansion.inputs.len() + expansion.outputs.len()] }
     }
 
     /// The beginning, with so many bytes for slots.
@@ -47,11 +47,11 @@ impl Memory {
     pub(super) fn point(
         &mut self,
         text: &mut Text,
-        steps: &Steps,
+        expansion: &Expansion,
         inputs: impl Iterator<Item = usize>,
     ) -> Option<()> {
-        let n = steps.inputs.len();
-        let outputs = n..n + steps.outputs.len();
+        let n = expansion.inputs.len();
+        let outputs = n..n + expansion.outputs.len();
         // `rdx` gets the last one that has a register, when all numbers have been read.
         let registers = FREE.iter().chain(&SAVED[..self.saved]);
         for (place, &register) in inputs.chain(outputs).zip(registers) {
@@ -90,10 +90,10 @@ impl Memory {
     pub(super) fn number(
         &self,
         text: &mut Text,
-        steps: &Steps,
+        expansion: &Expansion,
         number: usize,
     ) -> Option<MemoryOperand> {
-        match number.checked_sub(steps.inputs.len()) {
+        match number.checked_sub(expansion.inputs.len()) {
             Some(param) => Some(MemoryOperand::with_base_displ(Register::RDX, 8 * param as i64)),
             None => {
                 let from = MemoryOperand::with_base_displ(Register::RDI, 8 * number as i64);
@@ -107,20 +107,20 @@ impl Memory {
     pub(super) fn input(
         &self,
         text: &mut Text,
-        steps: &Steps,
+        expansion: &Expansion,
         input: usize,
     ) -> Option<MemoryOperand> {
-        self.elements(text, input, steps.inputs[input].size())
+        self.elements(text, input, expansion.inputs[input].size())
     }
 
     /// As [`input`](Self::input), of an output.
     pub(super) fn output(
         &self,
         text: &mut Text,
-        steps: &Steps,
+        expansion: &Expansion,
         output: usize,
     ) -> Option<MemoryOperand> {
-        self.elements(text, steps.inputs.len() + output, steps.outputs[output].1.size())
+        self.elements(text, expansion.inputs.len() + output, expansion.outputs[output].1.size())
     }
 
     fn elements(&self, text: &mut Text, place: usize, size: usize) -> Option<MemoryOperand> {

@@ -27,9 +27,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) use code::MachineCode;
 
 use super::features::Isa;
-use super::lane::Mem;
+use super::lane::{Expansion, Mem};
 use crate::dtype::Number;
-use crate::math::recorded::{Op, Type};
+use crate::math::recorded::Type;
 use crate::sync::OnceLock;
 
 /// Elements times instructions that the tile machine computes before code is written: in about the time that writing takes.
@@ -41,25 +41,13 @@ const LIGHT: usize = 4;
 /// Most versions of one program.
 const MOST_FORMS: usize = 8;
 
-/// A program as straight-line arithmetic on one element.
-#[derive(Debug)]
-pub(crate) struct Steps {
-    /// `Given(n)` among them is input `n`, or number `n - inputs.len()` of the run.
-    pub(crate) ops: Vec<Op>,
-    pub(crate) inputs: Vec<Mem>,
-    /// Types of the numbers of the run; `None` where a number is not used.
-    pub(crate) params: Vec<Option<Type>>,
-    /// The step of each output and how it lies in memory.
-    pub(crate) outputs: Vec<(u32, Mem)>,
-}
-
-/// What gives the steps of a program, once they are wanted; `None` where there are none.
-pub(crate) type Source = Box<dyn Fn() -> Option<Steps> + Send + Sync>;
+/// What gives the expansion of a program, once it is wanted; `None` where there is none.
+pub(crate) type Source = Box<dyn Fn() -> Option<Expansion> + Send + Sync>;
 
 /// A program that code may be written for, and what has been written.
 pub(crate) struct Writable {
     source: Source,
-    steps: OnceLock<Option<Steps>>,
+    expansion: OnceLock<Option<Expansion>>,
     n_instructions: usize,
     most_steps: usize,
     /// Elements times instructions that ran without.
@@ -102,7 +90,7 @@ impl Writable {
     fn with(source: Source, n_instructions: usize, most_steps: usize, ran: usize) -> Self {
         Self {
             source,
-            steps: OnceLock::new(),
+            expansion: OnceLock::new(),
             n_instructions,
             most_steps,
             ran: AtomicUsize::new(ran),
@@ -110,10 +98,10 @@ impl Writable {
         }
     }
 
-    /// The steps, if code may be written from them.
-    fn steps(&self) -> Option<&Steps> {
-        let fits = |it: &Steps| it.ops.len() <= self.most_steps && it.inputs.len() < 64;
-        self.steps.get_or_init(|| (self.source)().filter(fits)).as_ref()
+    /// The expansion, if code may be written from it.
+    fn expansion(&self) -> Option<&Expansion> {
+        let fits = |it: &Expansion| it.ops.len() <= self.most_steps && it.inputs.len() < 64;
+        self.expansion.get_or_init(|| (self.source)().filter(fits)).as_ref()
     }
 
     /// The code for inputs of which those in `held` have one element for all; `None` if there is none, or none yet, as so few of so many elements
@@ -143,7 +131,7 @@ impl Writable {
             return None;
         }
         let form = place.get_or_init(|| {
-            let code = self.steps().and_then(|it| write(it, held));
+            let code = self.expansion().and_then(|it| write(it, held));
             Box::new(Form { held, code, next: OnceLock::new() })
         });
         // Another thread may have put another form there.
@@ -152,14 +140,14 @@ impl Writable {
 
     /// The numbers of a run, as code takes them.
     pub(crate) fn numbers<A: Extend<u64>>(&self, params: &[Number], to: &mut A) {
-        let Some(steps) = self.steps() else { return };
+        let Some(expansion) = self.expansion() else { return };
         let bits = |(number, ty): (&Number, &Option<Type>)| match ty {
             Some(Type::F32) => Mem::F32.bits(*number),
             Some(Type::F64) => Mem::F64.bits(*number),
             Some(Type::Bool | Type::I32 | Type::I64) => Mem::I64.bits(*number),
             None => 0,
         };
-        to.extend(params.iter().zip(&steps.params).map(bits));
+        to.extend(params.iter().zip(&expansion.params).map(bits));
     }
 
     /// A program that code is written for at the first run, whether that pays or not.
@@ -197,15 +185,16 @@ fn mode() -> Mode {
 }
 
 #[cfg(target_arch = "x86_64")]
-fn write(steps: &Steps, held: u64) -> Option<MachineCode> {
-    let values = values::Values::of(steps, held)?;
-    let text = writer::write(steps, &values)?;
-    let reads = (0..steps.inputs.len()).map(|it| (steps.inputs[it].size(), held >> it & 1 == 1));
-    let makes = steps.outputs.iter().map(|it| it.1.size());
+fn write(expansion: &Expansion, held: u64) -> Option<MachineCode> {
+    let values = values::Values::of(expansion, held)?;
+    let text = writer::write(expansion, &values)?;
+    let reads =
+        (0..expansion.inputs.len()).map(|it| (expansion.inputs[it].size(), held >> it & 1 == 1));
+    let makes = expansion.outputs.iter().map(|it| it.1.size());
     MachineCode::new(&text.bytes, text.entry, values.lanes(), reads.collect(), makes.collect())
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn write(_steps: &Steps, _held: u64) -> Option<MachineCode> {
+fn write(_expansion: &Expansion, _held: u64) -> Option<MachineCode> {
     None
 }

@@ -1,9 +1,8 @@
 //! What the steps of a program are to code that is written: which hold one number for all elements, how each lies in a register, and
 //! when it is read.
 
-use super::Steps;
 use super::code::VECTOR;
-use crate::cpu::lane::Mem;
+use crate::cpu::lane::{Expansion, Mem};
 use crate::math::recorded::{Action, Op, Type};
 
 /// How a value lies in a vector register.
@@ -47,8 +46,8 @@ pub(super) struct Values {
 
 impl Values {
     /// `None` where the steps are no arithmetic on lanes of one width.
-    pub(super) fn of(steps: &Steps, held: u64) -> Option<Self> {
-        let fits = |bytes| Sorting { steps, held, bytes }.sorted();
+    pub(super) fn of(expansion: &Expansion, held: u64) -> Option<Self> {
+        let fits = |bytes| Sorting { expansion, held, bytes }.sorted();
         fits(4).or_else(|| fits(8))
     }
 
@@ -95,16 +94,16 @@ impl Values {
 }
 
 struct Sorting<'a> {
-    steps: &'a Steps,
+    expansion: &'a Expansion,
     held: u64,
     bytes: usize,
 }
 
 impl Sorting<'_> {
     fn sorted(&self) -> Option<Values> {
-        let ops = &self.steps.ops;
+        let ops = &self.expansion.ops;
         let mut needed = vec![false; ops.len()];
-        self.steps.outputs.iter().for_each(|it| needed[it.0 as usize] = true);
+        self.expansion.outputs.iter().for_each(|it| needed[it.0 as usize] = true);
         for idx in (0..ops.len()).rev() {
             if needed[idx] {
                 ops[idx].operands().iter().for_each(|it| needed[*it as usize] = true);
@@ -126,11 +125,11 @@ impl Sorting<'_> {
         }
         self.note_reads(&mut res);
         let stores = |&(step, mem): &(u32, Mem)| self.stores(res.kind(step), mem);
-        self.steps.outputs.iter().all(stores).then_some(res)
+        self.expansion.outputs.iter().all(stores).then_some(res)
     }
 
     fn note_reads(&self, res: &mut Values) {
-        for (idx, op) in (0..).zip(&self.steps.ops) {
+        for (idx, op) in (0..).zip(&self.expansion.ops) {
             if res.origin(idx) == Origin::Inside {
                 for &operand in op.operands() {
                     let read = res.resolved(operand) as usize;
@@ -141,8 +140,8 @@ impl Sorting<'_> {
                 }
             }
         }
-        let end = self.steps.ops.len() as u32;
-        for &(step, _) in &self.steps.outputs {
+        let end = self.expansion.ops.len() as u32;
+        for &(step, _) in &self.expansion.outputs {
             let read = res.resolved(step) as usize;
             let reads = &mut res.reads[read];
             if reads.last() != Some(&end) {
@@ -160,7 +159,7 @@ impl Sorting<'_> {
     }
 
     fn origin(&self, op: &Op, values: &Values) -> Option<Origin> {
-        let n_inputs = self.steps.inputs.len();
+        let n_inputs = self.expansion.inputs.len();
         Some(match op.action {
             Action::Given(number) => match number as usize {
                 it if it < n_inputs && self.held >> it & 1 == 0 => Origin::Read(it),
@@ -281,7 +280,7 @@ impl Sorting<'_> {
 
     fn given(&self, number: usize, ty: Type) -> Option<Kind> {
         let is_held = self.held >> number.min(63) & 1 == 1;
-        let mem = self.steps.inputs.get(number).copied();
+        let mem = self.expansion.inputs.get(number).copied();
         if ty == self.float() {
             return Some(Kind::Float);
         }

@@ -5,14 +5,13 @@
 
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-use super::Steps;
 use super::code::VECTOR;
 use super::instructions::{self as table, Two, bits};
 use super::memory::Memory;
 use super::registers::{COUNT, Registers};
 use super::text::{Arg, Text, low, wide};
 use super::values::{Kind, Origin, Values};
-use crate::cpu::lane::Mem;
+use crate::cpu::lane::{Expansion, Mem};
 use crate::math::recorded::{Action, Op};
 
 /// Constants that instructions need besides those of the program.
@@ -29,8 +28,8 @@ pub(super) struct Written {
 }
 
 /// Writes the code of a program, twice: the first time tells how many registers there are for numbers to stay in. `None` where a step has no instruction.
-pub(super) fn write(steps: &Steps, values: &Values) -> Option<Written> {
-    let trial = Writer::new(steps, values).written(&[], 0)?;
+pub(super) fn write(expansion: &Expansion, values: &Values) -> Option<Written> {
+    let trial = Writer::new(expansion, values).written(&[], 0)?;
     let room = COUNT.saturating_sub(trial.most_in_use + SPARE);
     let mut numbers: Vec<u32> = values
         .origins()
@@ -42,7 +41,7 @@ pub(super) fn write(steps: &Steps, values: &Values) -> Option<Written> {
     numbers.truncate(room);
     let mut n_slots = trial.n_slots;
     loop {
-        let done = Writer::new(steps, values).written(&numbers, n_slots)?;
+        let done = Writer::new(expansion, values).written(&numbers, n_slots)?;
         if done.n_slots <= n_slots {
             let (bytes, entry) = done.text.finished();
             return Some(Written { bytes, entry });
@@ -52,7 +51,7 @@ pub(super) fn write(steps: &Steps, values: &Values) -> Option<Written> {
 }
 
 struct Writer<'a> {
-    steps: &'a Steps,
+    expansion: &'a Expansion,
     values: &'a Values,
     text: Text,
     memory: Memory,
@@ -65,18 +64,18 @@ struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    fn new(steps: &'a Steps, values: &'a Values) -> Self {
+    fn new(expansion: &'a Expansion, values: &'a Values) -> Self {
         let known = |it: &(u32, Origin)| matches!(it.1, Origin::Known(_));
         let n_constants = values.origins().filter(known).count() + N_OWN;
         let streams = values.origins().filter(|it| matches!(it.1, Origin::Read(_))).count();
         Self {
             text: Text::new(values.bytes(), n_constants),
-            memory: Memory::new(steps, streams),
+            memory: Memory::new(expansion, streams),
             registers: Registers::default(),
-            slots: vec![None; steps.ops.len()],
+            slots: vec![None; expansion.ops.len()],
             n_slots: 0,
             most_in_use: 0,
-            steps,
+            expansion,
             values,
         }
     }
@@ -99,12 +98,12 @@ impl<'a> Writer<'a> {
             Origin::Read(input) => Some(input),
             _ => None,
         });
-        self.memory.point(&mut self.text, self.steps, reads)?;
+        self.memory.point(&mut self.text, self.expansion, reads)?;
         let start = self.text.here();
         for (step, _) in values.origins().filter(|it| it.1 == Origin::Inside) {
             self.step(step)?;
         }
-        for output in 0..self.steps.outputs.len() {
+        for output in 0..self.expansion.outputs.len() {
             self.store(output)?;
         }
         self.memory.next(&mut self.text, values.lanes() as i32, start)?;
@@ -132,15 +131,15 @@ impl<'a> Writer<'a> {
     }
 
     fn op(&self, step: u32) -> &'a Op {
-        &self.steps.ops[step as usize]
+        &self.expansion.ops[step as usize]
     }
 
     /// One number from outside, in all lanes.
     fn bring(&mut self, step: u32, number: usize) -> Option<()> {
         let bytes = self.values.bytes();
         let register = self.take(step)?;
-        let mem = self.steps.inputs.get(number).copied();
-        let from = self.memory.number(&mut self.text, self.steps, number)?;
+        let mem = self.expansion.inputs.get(number).copied();
+        let from = self.memory.number(&mut self.text, self.expansion, number)?;
         match mem.filter(|it| it.size() != bytes) {
             None => {
                 self.text.put(Instruction::with2(table::broadcast(bytes), wide(register), from))?;
@@ -163,7 +162,7 @@ impl<'a> Writer<'a> {
         let Action::Given(number) = given.action else { return None };
         let code = table::convert_one(given.ty, self.values.bytes())?;
         let register = self.take(step)?;
-        let from = self.memory.number(&mut self.text, self.steps, number as usize)?;
+        let from = self.memory.number(&mut self.text, self.expansion, number as usize)?;
         self.text.put(Instruction::with3(code, low(register), low(register), from))?;
         self.spread(register)?;
         self.registers.hold(register, step);
@@ -305,16 +304,16 @@ impl<'a> Writer<'a> {
 
     /// Writes an output from where it is to its elements.
     fn store(&mut self, output: usize) -> Option<()> {
-        let (step, mem) = self.steps.outputs[output];
-        let end = self.steps.ops.len() as u32;
+        let (step, mem) = self.expansion.outputs[output];
+        let end = self.expansion.ops.len() as u32;
         let from = self.register(self.values.resolved(step), end)?;
         if mem.size() == self.values.bytes() {
-            let to = self.memory.output(&mut self.text, self.steps, output)?;
+            let to = self.memory.output(&mut self.text, self.expansion, output)?;
             self.text.store(to, from)?;
         } else {
             let (narrow, upper) = (self.take(end)?, self.take(end)?);
             self.narrow(from, mem, narrow, upper)?;
-            let to = self.memory.output(&mut self.text, self.steps, output)?;
+            let to = self.memory.output(&mut self.text, self.expansion, output)?;
             let code = table::store_narrow(mem)?;
             self.text.put(Instruction::with2(code, to, low(narrow)))?;
         }
@@ -399,8 +398,8 @@ impl<'a> Writer<'a> {
         match self.values.origin(value) {
             Origin::Known(bits) => self.text.constant(bits),
             Origin::Before | Origin::Inside => self.slots[value as usize].map(Memory::slot),
-            Origin::Read(input) if self.steps.inputs[input].size() == self.values.bytes() => {
-                self.memory.input(&mut self.text, self.steps, input)
+            Origin::Read(input) if self.expansion.inputs[input].size() == self.values.bytes() => {
+                self.memory.input(&mut self.text, self.expansion, input)
             }
             Origin::Read(_) | Origin::Same(_) | Origin::Unused => None,
         }
@@ -414,9 +413,9 @@ impl<'a> Writer<'a> {
         }
         let register = self.take(at)?;
         match self.values.origin(value) {
-            Origin::Read(input) if self.steps.inputs[input].size() != self.values.bytes() => {
-                let from = self.memory.input(&mut self.text, self.steps, input)?;
-                let code = table::load_narrow(self.steps.inputs[input])?;
+            Origin::Read(input) if self.expansion.inputs[input].size() != self.values.bytes() => {
+                let from = self.memory.input(&mut self.text, self.expansion, input)?;
+                let code = table::load_narrow(self.expansion.inputs[input])?;
                 self.text.put(Instruction::with2(code, wide(register), from))?;
             }
             _ => {
@@ -434,7 +433,7 @@ impl<'a> Writer<'a> {
         let is_read_again = self.values.next_read(value, at + 1).is_some();
         let is_kept = held.is_some() || is_read_again && self.registers.free().is_some();
         let is_whole = match self.values.origin(value) {
-            Origin::Read(input) => self.steps.inputs[input].size() == self.values.bytes(),
+            Origin::Read(input) => self.expansion.inputs[input].size() == self.values.bytes(),
             _ => true,
         };
         if is_kept || !is_whole {

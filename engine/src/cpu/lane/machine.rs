@@ -161,7 +161,7 @@ impl Code {
         res
     }
 
-    /// Has code written from these steps at the first run, if it can be.
+    /// Has code written from this expansion at the first run, if it can be.
     #[cfg(test)]
     pub(crate) fn write_at_once(&mut self, source: crate::cpu::jit::Source) {
         self.writable = Some(Arc::new(Writable::at_once(source)));

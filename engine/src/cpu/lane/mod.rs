@@ -7,6 +7,7 @@
 
 mod binary;
 mod convert;
+mod expansion;
 mod faults;
 mod finish;
 mod geometry;
@@ -25,6 +26,7 @@ mod unary;
 
 pub(crate) use binary::{Joined, binary, joined, select, select_compare};
 pub(crate) use convert::{Mem, cast, cast_into, convert, flag, truth, wrap};
+pub(crate) use expansion::Expansion;
 pub(crate) use finish::Finish;
 pub use finish::Part;
 pub(crate) use geometry::Block;
