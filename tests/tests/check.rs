@@ -68,13 +68,13 @@ fn run_cell(runner: &mut Runner, cell: &str, level: Level, warnings: &mut Vec<St
     Seen { shown: without(&shown, "0x", address), error, names }
 }
 
-/// An error without the numbers of cells, which a second run counts on, without how much memory is in use, and without where tensors were
-/// made, which the check cannot tell of those that the cell itself makes.
+/// An error without the numbers of cells, which a second run counts on, without what memory is in use for, where the tests that run
+/// beside this one have their tensors too, and without where tensors were made, which the check cannot tell of those that the cell itself
+/// makes.
 fn as_first(error: &str) -> String {
     let text = without(&unmade(error), "In[", |it| it.is_ascii_digit());
-    let size = |it: char| it.is_ascii_digit() || it == '.';
-    let text = without(&text, " asked for, ", size);
-    without(&text, " more are wanted; ", size)
+    let text = without(&text, " asked for, ", |it| it != '\n');
+    without(&text, " more are wanted; ", |it| it.is_ascii_digit() || it == '.')
 }
 
 /// A text without `, made by cell 3, line 7`.
