@@ -44,22 +44,6 @@ fn points_into_every_cell_on_the_way() {
 }
 
 #[test]
-fn modules_within_others_are_told_and_suggested_before_they_are_loaded() {
-    let (mut session, _) = session();
-    let mut plain = |cell: &str| {
-        let error = session.run_cell(cell, &Options::default()).error;
-        error.map_or_else(String::new, |it| it.plain)
-    };
-    let told = plain("import torch\ntorch.distribution");
-    assert!(told.contains("Did you mean: 'distributions'?"), "{told}");
-    let told = plain("from torch.nn.utils import parametrise");
-    assert!(told.contains("Did you mean 'parametrize'?"), "{told}");
-    let right = "assert 'signal' in dir(torch) and 'jit' not in dir(torch) and 'pieces_of' not in dir(torch)
-assert torch.utils.checkpoint.checkpoint and not hasattr(torch, 'jit') and not hasattr(torch.nn, 'ctc')";
-    assert_eq!(plain(right), "");
-}
-
-#[test]
 fn suggests_near_names() {
     check(
         &["total = 1\nprint(totl)"],

@@ -1,4 +1,4 @@
-//! Modules beside the notebook: files, and folders of them.
+//! Modules beside the notebook: files, and folders of them; and modules within those of the library.
 
 use std::rc::Rc;
 
@@ -145,4 +145,20 @@ fn a_cell_may_make_the_module_that_it_imports() {
                 try: importlib.reload(kept)\n    except Exception as e: print(type(e).__name__)\n    \
                 import alone\n    print(alone is kept, kept.x)";
     assert_eq!(printed_by(cell), "2\nZeroDivisionError\nTrue 3\nSyntaxError\nTrue 3\n");
+}
+
+#[test]
+fn modules_within_others_are_told_and_suggested_before_they_are_loaded() {
+    let mut session = Session::new(Box::new(Recording::default()));
+    let mut plain = |cell: &str| {
+        let error = session.run_cell(cell, &Options::default()).error;
+        error.map_or_else(String::new, |it| it.plain)
+    };
+    let told = plain("import torch\ntorch.distribution");
+    assert!(told.contains("Did you mean: 'distributions'?"), "{told}");
+    let told = plain("from torch.nn.utils import parametrise");
+    assert!(told.contains("Did you mean 'parametrize'?"), "{told}");
+    let right = "assert 'signal' in dir(torch) and 'jit' not in dir(torch) and 'pieces_of' not in dir(torch)
+assert torch.utils.checkpoint.checkpoint and not hasattr(torch, 'jit') and not hasattr(torch.nn, 'ctc')";
+    assert_eq!(plain(right), "");
 }
