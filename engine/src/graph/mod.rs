@@ -1,5 +1,6 @@
 //! Static graphs: nodes, their text form, what makes one legal, and running one without a plan.
 
+pub mod class;
 pub mod describe;
 pub mod node;
 pub mod op_by_op;

@@ -282,6 +282,19 @@ impl Graph {
         self.cons(key, kind, metas).node
     }
 
+    /// An op application that stands in another graph, whose nodes are taken over one by one: no two of those are equal, so it is not looked
+    /// for among those that are here.
+    pub(crate) fn take_over(
+        &mut self,
+        op: &'static OpDef,
+        inputs: &[Value],
+        attrs: Attrs,
+    ) -> Result<NodeId> {
+        let stand_ins: SmallVec<[Tensor; 3]> = inputs.iter().map(|&it| self.stand_in(it)).collect();
+        let metas = apply::infer(op, &stand_ins, &attrs)?;
+        Ok(self.push(Kind::Op { op, attrs, inputs: inputs.into() }, metas))
+    }
+
     /// The nodes that draw random numbers. Their order is that of the draws: the stream of random numbers is state that each of them takes
     /// from the one before, and the run leaves it where the last has.
     pub fn draws(&self) -> impl Iterator<Item = NodeId> {

@@ -1,8 +1,10 @@
-//! What was derived from an op row, kept for its next use: one list per op, searched by dtypes and attributes.
+//! What was derived from an op row, kept for its next use: one list per op, searched by dtypes and attributes. Programs of several ops are
+//! kept by their steps, which are the same whatever the sizes.
 
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -117,5 +119,40 @@ fn built<T: Borrow<Tensor>>(
     let step = Step { op, attrs: attrs.clone(), inputs: refs, compute, out };
     let program = Rc::new(build(&dtypes, &[step], &[Ref::Step(0)])?);
     PROGRAMS.with_borrow_mut(|it| it.put(op, kinds, attrs, program.clone()));
+    Ok(program)
+}
+
+/// Programs of several ops that are kept; more are forgotten together.
+const MOST_GROUPS: usize = 1024;
+
+/// What [`build`] makes a program of.
+#[derive(PartialEq, Eq, Hash)]
+struct Group {
+    inputs: Vec<DType>,
+    steps: Vec<Step>,
+    outputs: Vec<Ref>,
+}
+
+thread_local! {
+    static GROUPS: RefCell<FxHashMap<Group, Arc<Program>>> = RefCell::default();
+}
+
+/// As [`build`]; what was built of the same steps before is used again.
+pub(crate) fn shared(
+    inputs: Vec<DType>,
+    steps: Vec<Step>,
+    outputs: Vec<Ref>,
+) -> Result<Arc<Program>> {
+    let group = Group { inputs, steps, outputs };
+    if let Some(known) = GROUPS.with_borrow(|it| it.get(&group).cloned()) {
+        return Ok(known);
+    }
+    let program = Arc::new(build(&group.inputs, &group.steps, &group.outputs)?);
+    GROUPS.with_borrow_mut(|it| {
+        if it.len() >= MOST_GROUPS {
+            it.clear();
+        }
+        it.insert(group, program.clone());
+    });
     Ok(program)
 }

@@ -39,6 +39,7 @@ use crate::{Attr, Attrs, DType, Error, Layout, OpDef, Result, Tensor, rules};
 
 pub use crate::cpu::lane::machine::Source;
 pub use crate::dtype::Number;
+pub(crate) use cache::shared;
 pub use grad::{ElementwiseGrad, grad_op};
 pub use program::{Program, Ref, Step, build};
 pub use tile::run;

@@ -1,5 +1,6 @@
 //! Lane programs: what a group of elementwise ops computes for one element, ready for the tile machine.
 
+use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError, Weak};
 
@@ -19,7 +20,7 @@ use crate::sync::{Mutex, OnceLock};
 use crate::{Attrs, DType, Error, OpDef, Result, Tensor, rules};
 
 /// Where a step's operand or a program's output comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Ref {
     /// Input `n` of the program.
     Input(usize),
@@ -37,6 +38,24 @@ pub struct Step {
     pub compute: DType,
     /// The dtype of its result.
     pub out: DType,
+}
+
+impl PartialEq for Step {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.op, other.op)
+            && (self.compute, self.out) == (other.compute, other.out)
+            && self.inputs == other.inputs
+            && self.attrs == other.attrs
+    }
+}
+
+impl Eq for Step {}
+
+impl Hash for Step {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        std::ptr::from_ref(self.op).hash(state);
+        (&self.attrs, &self.inputs, self.compute, self.out).hash(state);
+    }
 }
 
 impl Step {

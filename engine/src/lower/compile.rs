@@ -407,7 +407,7 @@ impl<'a> Compiler<'a> {
                 Work::Kernel { op, kernel, attrs, in_place, prologue, finishing }
             }
             false => Work::Lanes {
-                program: lane::build(&[dtype], &[], &[Ref::Input(0)])?,
+                program: lane::shared(vec![dtype], Vec::new(), vec![Ref::Input(0)])?,
                 params: Vec::new(),
                 replaced: SmallVec::new(),
                 label: "copy".into(),

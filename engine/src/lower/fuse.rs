@@ -3,6 +3,8 @@
 //! What the kernel's first operand needs is its prologue, which makes that operand piece by piece; what follows on its first output
 //! finishes that part by part. Where a kernel does not take a program so, they are launches one after the other.
 
+use std::sync::Arc;
+
 use smallvec::{SmallVec, smallvec};
 
 use super::compile::{Chosen, Compiler, Given, Location};
@@ -17,7 +19,7 @@ use crate::{Attr, DType, Device, Error, Meta, Result, Site, Tensor};
 
 /// Elementwise nodes as one program.
 struct Fused {
-    program: Program,
+    program: Arc<Program>,
     inputs: Vec<Value>,
     label: String,
 }
@@ -241,7 +243,7 @@ impl Compiler<'_> {
             }
         }
         refs.extend(outputs.iter().filter_map(step));
-        Ok(Fused { program: lane::build(&dtypes, &steps, &refs)?, inputs, label })
+        Ok(Fused { program: lane::shared(dtypes, steps, refs)?, inputs, label })
     }
 
     /// Those of `nodes` that somebody outside the group needs.

@@ -76,7 +76,7 @@ pub(super) struct Launch {
 pub(super) enum Work {
     /// Inputs of the program that are `replaced` are no operands: each is what an output held, whose number stands behind its own.
     Lanes {
-        program: Program,
+        program: Arc<Program>,
         params: Vec<Number>,
         replaced: SmallVec<[(usize, usize); 2]>,
         label: String,
@@ -94,14 +94,14 @@ pub(super) enum Work {
     /// Runs graphs, which have plans of their own.
     Control { op: &'static OpDef, attrs: Attrs },
     /// A program on many tensors of a GPU: the operands for the first, then those for the next.
-    Many { program: Program, params: Vec<Number>, label: String },
+    Many { program: Arc<Program>, params: Vec<Number>, label: String },
     /// By the CUDA side of the row. With `finishing`, the last operands are those of its program.
     OnGpu { op: &'static OpDef, attrs: Attrs, finishing: Option<Finishing> },
 }
 
 /// What makes the first operand of a kernel in pieces, when it is about to read them: the first output of a program.
 pub(super) struct Prologue {
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     pub(super) params: Vec<Number>,
     pub(super) label: String,
     /// Where the program applies its last op.
@@ -116,7 +116,7 @@ pub(super) struct Prologue {
 
 /// What a kernel runs on each part of its first output: a program whose first input that output is.
 pub(super) struct Finishing {
-    pub(super) program: Program,
+    pub(super) program: Arc<Program>,
     pub(super) params: Vec<Number>,
     pub(super) label: String,
     /// Operands of the launch that the program takes, after those of the kernel.

@@ -7,6 +7,7 @@ pub mod fold_constants;
 pub mod fold_identities;
 pub mod fuse_attention;
 pub mod join_slices;
+pub mod recipes;
 pub mod share_equal;
 pub mod sink_views;
 

@@ -8,6 +8,7 @@ use super::traced::{Options, Traced};
 use super::tree::{ArgSpec, ROOT, Ref, StepId, Stored, Tree};
 use super::{check, flush};
 use crate::lower::{self, Decide, Plan};
+use crate::passes::recipes::Recipes;
 use crate::random::Everywhere;
 use crate::{Error, Result, Tensor, functional};
 
@@ -88,7 +89,9 @@ impl Traced {
         let end = latest.map_or_else(|| only_end(tree), Ok)?;
         let mut relaxed = Vec::new();
         let path = (tree, end);
-        let mut alone = Alone::new(self.clone(), path, &recorded.options, may, &mut relaxed)?;
+        let recipes = recorded.recipes.clone();
+        let known = (&recorded.options, &mut *recipes.borrow_mut());
+        let mut alone = Alone::new(self.clone(), path, known, may, &mut relaxed)?;
         (alone.tree, alone.signature) = (at, signature);
         drop(recorded);
         self.0.borrow_mut().stats.relax(&relaxed);
@@ -245,7 +248,7 @@ impl Alone {
     fn new(
         traced: Traced,
         (tree, end): (&Tree, StepId),
-        options: &Options,
+        (options, recipes): (&Options, &mut Recipes),
         may: &dyn Fn(usize) -> bool,
         relaxed: &mut Vec<&'static str>,
     ) -> Result<Self> {
@@ -280,7 +283,7 @@ impl Alone {
         let n_ops = tree.path(ROOT, end).len();
         let draws = graph.draws().next().is_some();
         let stored: Vec<usize> = stored().map(|it| it.at as usize).collect();
-        let (graph, fuse) = optimized(graph, options.level(), relaxed)?;
+        let (graph, fuse) = optimized(graph, options.level(), recipes, relaxed)?;
         let plan = lower::compile(&graph, fuse)?;
         let onto = lower::compile_onto(&graph, fuse, &|store| may(stored[store]))?;
         let returned = followed.map_or_else(Vec::new, |it| it.results.clone());

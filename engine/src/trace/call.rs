@@ -1,7 +1,9 @@
 //! One running call of a traced function: where it stands, what it holds, and when it delivers. How ops are matched is in
 //! `matching`, how they are appended in `recording`.
 
+use std::cell::RefCell;
 use std::fmt;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,6 +21,7 @@ use super::{Place, READS_ALONG};
 use crate::graph::Phase;
 use crate::lower;
 use crate::passes::EXACT;
+use crate::passes::recipes::Recipes;
 use crate::pending::Pending;
 use crate::tape::{self, Mark};
 use crate::tensor::Outputs;
@@ -103,6 +106,8 @@ pub(crate) struct State {
     pub(super) call: u64,
     pub(super) options: Options,
     pub(super) tree: Tree,
+    /// What the passes make of graphs of the function that differ in sizes.
+    pub(super) recipes: Rc<RefCell<Recipes>>,
     pub(super) mode: Mode,
     /// The last step that matched or was recorded.
     pub(super) cursor: StepId,
@@ -146,7 +151,12 @@ pub(crate) struct State {
 
 impl State {
     /// A call with these arguments; the body sees `seen`, which differ from `args` when it runs symbolically.
-    pub(super) fn new(options: Options, tree: Tree, args: &[Tensor], seen: &[Tensor]) -> Self {
+    pub(super) fn new(
+        options: Options,
+        tree: Tree,
+        (args, seen): (&[Tensor], &[Tensor]),
+        recipes: Rc<RefCell<Recipes>>,
+    ) -> Self {
         let first = tree.steps.len() == 1 && tree.step(ROOT).end.is_none();
         let mode = match (options.symbolic, first) {
             (true, _) => Mode::Symbolic,
@@ -160,6 +170,7 @@ impl State {
             call: next_call(),
             options,
             tree,
+            recipes,
             mode,
             cursor: ROOT,
             start: ROOT,

@@ -15,7 +15,8 @@ use super::tree::{Captured, Out, ROOT, Ref, Step, StepId, Stored, Tree};
 use crate::graph::{Graph, Store, Value, op_by_op, verify};
 use crate::lower::{self, Plan};
 use crate::op::Body;
-use crate::passes::{self, EXACT};
+use crate::passes::EXACT;
+use crate::passes::recipes::Recipes;
 use crate::pending::Pending;
 use crate::rewrite::run::Log;
 use crate::{Device, Error, Layout, Meta, Result, Tensor};
@@ -116,16 +117,18 @@ pub(super) fn inputs(state: &State, sources: &[Source]) -> Result<Vec<Tensor>> {
 
 /// Runs the passes and lowers.
 pub(super) fn lower(graph: Graph, options: &Options) -> Result<Plan> {
-    lower_noting(graph, options.level(), &mut Vec::new())
+    let level = options.level();
+    lower_noting(graph, level, &mut Recipes::default(), &mut Vec::new())
 }
 
-/// The same at this level; `relaxed` gets the names of the passes that round in another way than eager execution and did something.
+/// The same at this level, from what is known of graphs like it; `relaxed` gets the names of the passes that round in another way than eager execution and did something.
 pub(super) fn lower_noting(
     graph: Graph,
     opt_level: u8,
+    recipes: &mut Recipes,
     relaxed: &mut Vec<&'static str>,
 ) -> Result<Plan> {
-    let (graph, fuse) = optimized(graph, opt_level, relaxed)?;
+    let (graph, fuse) = optimized(graph, opt_level, recipes, relaxed)?;
     lower::compile(&graph, fuse)
 }
 
@@ -133,6 +136,7 @@ pub(super) fn lower_noting(
 pub(super) fn optimized(
     graph: Graph,
     opt_level: u8,
+    recipes: &mut Recipes,
     relaxed: &mut Vec<&'static str>,
 ) -> Result<(Graph, bool)> {
     #[cfg(test)]
@@ -142,7 +146,7 @@ pub(super) fn optimized(
     let decides =
         graph.nodes().iter().filter_map(|it| it.op()).any(|it| matches!(it.body, Body::Control(_)));
     let opt_level = if decides { opt_level.min(EXACT) } else { opt_level };
-    let graph = passes::optimize(graph, opt_level, &mut log)?;
+    let graph = recipes.optimize(graph, opt_level, &mut log)?;
     for (name, _) in log.applied.iter().filter(|it| it.1 > EXACT) {
         if !relaxed.contains(name) {
             relaxed.push(name);
@@ -167,7 +171,8 @@ fn compiled_segment(state: &mut State, wanted: Vec<u32>) -> Result<Rc<Segment>> 
     }
     let clock = Instant::now();
     let Stretch { sources, outputs, graph } = build(&state.tree, start, end, outputs)?;
-    let plan = lower_noting(graph, opt_level, &mut state.stats.relaxed)?;
+    let recipes = &mut *state.recipes.borrow_mut();
+    let plan = lower_noting(graph, opt_level, recipes, &mut state.stats.relaxed)?;
     let segment = Rc::new(Segment { sources, outputs, opt_level, plan });
     state.stats.compile_seconds += clock.elapsed().as_secs_f64();
     let segments = &mut state.tree.step_mut(end).segments;

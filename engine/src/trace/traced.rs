@@ -15,6 +15,7 @@ use super::{Active, active, flush, install, pace};
 use crate::apply::anomaly::{self, Watch};
 use crate::graph::Graph;
 use crate::lower::Plan;
+use crate::passes::recipes::Recipes;
 use crate::passes::{self, EXACT};
 use crate::pending::{self, Pending};
 use crate::rewrite::run::Log;
@@ -83,6 +84,8 @@ pub(super) struct Recorded {
     n_begun: usize,
     pub(super) stats: Stats,
     pub(super) ended: Option<Ended>,
+    /// What the passes make of graphs that differ in sizes.
+    pub(super) recipes: Rc<RefCell<Recipes>>,
 }
 
 /// One recorded path.
@@ -135,6 +138,7 @@ impl Traced {
             n_begun: 0,
             stats: Stats::default(),
             ended: None,
+            recipes: Rc::default(),
         };
         Self(Rc::new(RefCell::new(recorded)))
     }
@@ -186,7 +190,7 @@ impl Traced {
         let options = recorded.options.clone();
         let seen: Vec<Tensor> =
             if options.symbolic { args.iter().map(stand_in).collect() } else { args.to_vec() };
-        let mut state = State::new(options, tree, args, &seen);
+        let mut state = State::new(options, tree, (args, &seen), recorded.recipes.clone());
         state.following = following;
         Scope::NONE.enter();
         depart(false);

@@ -247,3 +247,24 @@ fn a_convolutional_step_is_the_same_traced_and_eager() {
     }
     assert_eq!(function.stats().branches, 1);
 }
+
+/// Passes decide for two sizes of a batch; from the third on they need not run, and what is computed has the bits of eager execution.
+#[test]
+fn steps_on_batches_of_many_sizes_share_what_the_passes_made() {
+    let traced = Traced::new(Options::default());
+    let (mut eager, mut beside) = (Trainer::new(), Trainer::new());
+    for rows in [20, 21, 22, 23, 24, 25] {
+        for again in 0..3 {
+            let (x, y) = (tensor(&[rows, 8], rows + again), tensor(&[rows, 3], again));
+            let call = traced.begin(&[x.clone(), y.clone()]).unwrap();
+            let loss = beside.train(&call.args()[0], &call.args()[1]);
+            let loss = call.finish(&[loss]).unwrap().results.remove(0);
+            assert!(loss.has_bits_of(&eager.train(&x, &y)), "{rows}");
+        }
+    }
+    for (a, b) in eager.params.iter().zip(&beside.params) {
+        assert!(a.has_bits_of(b));
+    }
+    let recorded = traced.0.borrow();
+    assert_eq!((recorded.trees.len(), recorded.recipes.borrow().n_used()), (6, 4));
+}
