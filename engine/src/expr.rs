@@ -195,9 +195,12 @@ impl Expr {
         self.clone() * self
     }
 
-    /// `log(1 + exp(x))` without overflow: `max(x, 0) + log1p(exp(-|x|))`.
+    /// `log(1 + exp(x))` without overflow: `max(x, 0) + log1p(exp(-|x|))`. Written with branches, each of which is smooth at 0, as derivatives
+    /// of any order are taken of it, and `|x|` has none there.
     pub fn softplus(self) -> Self {
-        self.clone().max(0.0) + (-self.abs()).exp().log1p()
+        let above = self.clone().gt(0.0);
+        let part = Self::select(above.clone(), self.clone(), 0.0);
+        part + Self::select(above, -self.clone(), self).exp().log1p()
     }
 
     /// Whether input `n` occurs.

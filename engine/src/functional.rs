@@ -40,6 +40,7 @@ elementwise_ops! {
     le(a, b);
     log(x);
     log1p(x);
+    log_sigmoid(x);
     logical_and(a, b);
     logical_not(x);
     logical_or(a, b);

@@ -18,11 +18,13 @@ pub static OP: OpDef = OpDef {
     params: &[Param::tensor("input"), Param::tensor("other")],
     dtypes: DTypeRule::FloatsToSame,
     infer: rules::broadcast,
+    // Branches that are smooth where both are equal, as in `Expr::softplus`; infinite ones that are equal have no difference.
     body: Body::Binary(|x, y| {
-        let gap = (x.clone() - y.clone()).abs();
-        let equal = x.clone() * 0.5 + y.clone() * 0.5 + LN_2;
-        let other = x.clone().max(y.clone()) + (-gap).exp().log1p();
-        Expr::select(x.eq(y), equal, other)
+        let gap = x.clone() - y.clone();
+        let is_first = gap.clone().gt(0.0);
+        let larger = Expr::select(is_first.clone(), x.clone(), y.clone());
+        let res = larger + Expr::select(is_first, -gap.clone(), gap.clone()).exp().log1p();
+        Expr::select(gap.clone().ne(gap), x * 0.5 + y * 0.5 + LN_2, res)
     }),
     grad: Grad::Derived,
     step: None,

@@ -8,13 +8,13 @@ use super::in_ops::{
 };
 use super::{Sizes, flops, linalg_lu_factor_ex, operand};
 use crate::cpu::linalg::determinants;
-use crate::functional::{add, eq, expand, mul, num, select_where, unsqueeze};
+use crate::functional::{add, cat, eq, expand, mul, num, select_where, slice, to, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves,
     Surface,
 };
-use crate::{Attrs, DType, Metas, OpDef, Outputs, Result, Tensor, with_float};
+use crate::{Attrs, DType, Metas, OpDef, Outputs, Result, Shape, Tensor, tape, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "linalg_det",
@@ -27,7 +27,7 @@ pub static OP: OpDef = OpDef {
         flops: |cx| flops(cx, 1),
         ..Kernel::new("linalg_det.blocked", run).composed_on_cuda(composed)
     }]),
-    grad: Grad::Rule(grad, Saves::Outputs),
+    grad: Grad::Rule(grad, Saves::Both),
     step: Some(|_| "LinalgDetBackward0"),
     pure: true,
     method: false,
@@ -95,18 +95,49 @@ fn composed(cx: &ComposedCx<'_>) -> Result<Outputs> {
     Ok(found)
 }
 
-/// `d det(A) A^-T`, by the factors. A pivot that is 0 counts as a very small one: so the adjugate of a singular matrix comes out.
+/// Rows of the largest matrices whose cofactors are computed one by one where they are differentiated again.
+const MOST_COFACTORS: usize = 16;
+
+/// `d det(A) A^-T`, by the factors. A pivot that is 0 counts as a very small one: so the adjugate of a singular matrix comes out. That has
+/// no derivative there; where one is wanted, small matrices get the adjugate as it is defined.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let (lu, pivots) = (cx.output(1), cx.output(2));
     let by_factors = cx.output_grad_of(1)?.map(|it| lu_gradient(lu, pivots, &it)).transpose()?;
     let Some(dy) = cx.output_grad_of(0)? else { return Ok(vec![by_factors]) };
+    let n = lu.shape()[lu.rank() - 1];
+    if tape::enabled() && n <= MOST_COFACTORS {
+        let dy = unsqueeze(&unsqueeze(&dy, -1)?, -1)?;
+        return Ok(vec![added(Some(mul(&dy, &cofactors(cx.input(0), n)?)?), by_factors)?]);
+    }
     let tiny = if lu.dtype() == DType::F64 { f64::EPSILON } else { f64::from(f32::EPSILON) };
     let on_diagonal = diagonal(lu)?;
     let more = select_where(&eq(&on_diagonal, &num(0.0))?, &num(tiny), &num(0.0))?;
-    let more = crate::functional::to(&more, lu.dtype())?;
+    let more = to(&more, lu.dtype())?;
     let det = mul(&parity(pivots, lu)?, &product(&add(&on_diagonal, &more)?)?)?;
     let each = expand(&unsqueeze(&mul(&dy, &det)?, -1)?, on_diagonal.shape())?;
     let safe = add(lu, &diag_embed(&more)?)?;
     let found = lu_solve_transposed(&safe, pivots, &diag_embed(&each)?)?;
     Ok(vec![added(Some(found), by_factors)?])
+}
+
+/// For each element of square matrices the determinant of what is left without its row and column, with a minus in turns.
+fn cofactors(a: &Tensor, n: usize) -> Result<Tensor> {
+    if n == 0 {
+        return Ok(a.clone());
+    }
+    let minors = each_without(&each_without(a, -2, n)?, -1, n)?;
+    let minors = results(&OP, &[minors], &Attrs::new())?.swap_remove(0);
+    let sign = |at: usize| if (at / n + at % n).is_multiple_of(2) { 1.0 } else { -1.0 };
+    let signs: Vec<f64> = (0..n * n).map(sign).collect();
+    mul(&minors, &to(&Tensor::from_vec(&signs, Shape::new(&[n, n]))?, a.dtype())?)
+}
+
+/// For each row (or column) of matrices what is left without it, one beside the other before the last two dimensions.
+fn each_without(a: &Tensor, dim: i64, n: usize) -> Result<Tensor> {
+    let n = n as i64;
+    let one = |at: i64| {
+        let parts = [slice(a, dim, 0, at, 1)?, slice(a, dim, at + 1, n, 1)?];
+        unsqueeze(&cat(&parts, dim)?, -3)
+    };
+    cat(&(0..n).map(one).collect::<Result<Vec<_>>>()?, -3)
 }

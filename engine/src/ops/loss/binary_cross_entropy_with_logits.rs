@@ -1,7 +1,7 @@
 //! `binary_cross_entropy_with_logits`: binary cross entropy of sigmoid(input), safe from overflow; `pos_weight` scales the loss of positive targets.
 
 use super::{float_target, reduced, reduction, same_shapes};
-use crate::functional::{abs, add, exp, log1p, maximum, mul, neg, num, sub, to};
+use crate::functional::{add, log_sigmoid, mul, neg, num, sub, to};
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
@@ -52,12 +52,11 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// `(1 - t) x + (1 + (w - 1) t) (log(1 + exp(-|x|)) + max(-x, 0))`.
+/// `(1 - t) x - (1 + (w - 1) t) log(sigmoid(x))`.
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let (x, target) = same_shapes(cx)?;
     float_target(cx)?;
-    let minus = neg(x)?;
-    let mut tail = add(&log1p(&exp(&neg(&abs(x)?)?)?)?, &maximum(&minus, &num(0.0))?)?;
+    let mut tail = neg(&log_sigmoid(x)?)?;
     if let Some(weight) = cx.opt_input(3) {
         let scale = add(&mul(&sub(weight, &num(1.0))?, target)?, &num(1.0))?;
         tail = mul(&tail, &scale)?;

@@ -2,17 +2,18 @@
 
 use smallvec::smallvec;
 
+use super::cumprod::shifted;
 use super::{accumulate, dims_attr, n_reduced, reduced_shape, spread};
 use crate::cpu::reduce;
 use crate::functional::{
-    cat, div, eq, full, mul, num, permute, reshape, select_where, slice, sub, sum, to,
+    cat, div, eq, flip, full, mul, num, permute, reshape, select_where, slice, sub, sum, to,
 };
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind, over};
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,
 };
-use crate::{Attr, DType, OpDef, Outputs, Result, Shape, Tensor, apply_one, functional};
+use crate::{Attr, DType, OpDef, Outputs, Result, Tensor, apply_one, functional, tape};
 
 pub static OP: OpDef = OpDef {
     name: "prod",
@@ -68,11 +69,9 @@ fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
         _ => cx.input(0)?.clone(),
     };
     let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
-    let kept: Vec<usize> = (0..x.rank()).filter(|it| !dims.contains(it)).collect();
-    let order: Vec<i64> = kept.iter().chain(&dims).map(|&it| it as i64).collect();
     let mut n = n_reduced(x.shape(), &dims);
-    let lines: Shape = kept.iter().map(|&it| x.shape()[it]).chain([n]).collect();
-    let mut res = reshape(&permute(&x, &order)?, &lines)?;
+    let order = order(x.rank(), &dims);
+    let mut res = lines(&permute(&x, &order)?, n, dims.len())?;
     while n > 1 {
         let (half, odd) = ((n / 2) as i64, n % 2);
         let [low, high] = [0, half].map(|it| slice(&res, -1, it, it + half, 1));
@@ -87,10 +86,44 @@ fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
     Ok(smallvec![if n == 0 { full(&shape, 1.0, x.dtype())? } else { reshape(&res, &shape)? }])
 }
 
-/// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0.
+/// The dimensions that stay, then those that are reduced.
+fn order(rank: usize, dims: &[usize]) -> Vec<i64> {
+    let kept = (0..rank).filter(|it| !dims.contains(it));
+    kept.chain(dims.iter().copied()).map(|it| it as i64).collect()
+}
+
+/// The last `n_dims` dimensions as one, of `n` elements.
+fn lines(x: &Tensor, n: usize, n_dims: usize) -> Result<Tensor> {
+    let kept = &x.shape()[..x.rank() - n_dims];
+    reshape(x, &kept.iter().copied().chain([n]).collect())
+}
+
+/// For each element the product of the others: of those before it, times that of those behind it.
+fn others_by_products(x: &Tensor, dims: &[usize]) -> Result<Tensor> {
+    let order = order(x.rank(), dims);
+    let turned = permute(x, &order)?;
+    let lines = lines(&turned, n_reduced(x.shape(), dims), dims.len())?;
+    let dim = lines.rank() as i64 - 1;
+    let before = |lines: &Tensor| {
+        let attrs = smallvec![Attr::Int(dim), Attr::None];
+        apply_one(&super::cumprod::OP, &[shifted(lines, dim, 1.0)?], &attrs)
+    };
+    let behind = flip(&before(&flip(&lines, &[dim])?)?, &[dim])?;
+    let others = reshape(&mul(&before(&lines)?, &behind)?, turned.shape())?;
+    let mut back = vec![0; order.len()];
+    (0..).zip(&order).for_each(|(at, &dim)| back[dim as usize] = at);
+    permute(&others, &back)
+}
+
+/// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0. What that is where
+/// there are zeros has no derivative; where one is wanted, the others are multiplied.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let x = cx.input(0);
     let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
+    let dy = spread(&cx.output_grad()?, x.shape(), &dims)?;
+    if tape::enabled() && !dims.is_empty() && x.numel() > 0 {
+        return Ok(vec![Some(mul(&dy, &others_by_products(x, &dims)?)?)]);
+    }
     let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
     let (zero, one) = (
         functional::full(x.shape(), 0.0, x.dtype())?,
@@ -107,5 +140,5 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let zeros_beside = sub(&n_zeros, &to(&is_zero, DType::I64)?)?;
     let others =
         select_where(&eq(&zeros_beside, &Tensor::int_number(0))?, &div(&others, &filled)?, &zero)?;
-    Ok(vec![Some(mul(&spread(&cx.output_grad()?, x.shape(), &dims)?, &others)?)])
+    Ok(vec![Some(mul(&dy, &others)?)])
 }
