@@ -72,6 +72,7 @@ show("no dimensions", [masked.sum(number, mask=torch.tensor(False)), masked.mean
 z = torch.complex(x, y)
 show("complex", [torch.view_as_real(masked.sum(z, 0, mask=mask)), torch.view_as_real(masked.mean(z, 1, mask=mask)), torch.view_as_real(masked.prod(z, 1, mask=row))])
 
+show("complex spread", [masked.var(z, 0, mask=mask).real, masked.std(z, mask=row).real])
 print("# errors")
 attempt("largest of truths", lambda: masked.amax(truths, mask=truths))
 attempt("mean of whole numbers", lambda: masked.mean(torch.tensor([1, 2])))
