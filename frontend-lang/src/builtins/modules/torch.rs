@@ -26,6 +26,8 @@ pub static TORCH: NativeModule = NativeModule {
         Member::AllOf("torch.functions"),
         Member::AllOf("torch.parts"),
         Member::AllOf("torch.typed"),
+        Member::AllOf("torch.older"),
+        Member::AllOf("torch.settings"),
         Member::Str("__version__", env!("CARGO_PKG_VERSION")),
         Member::Each(ops),
         // These take a dtype, which their ops do not.
