@@ -62,7 +62,10 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("cuda", "torch.cuda"),
         Member::Module("accelerator", "torch.accelerator"),
         Member::Module("amp", "torch.amp"),
-        Member::These("torch.amp", &["autocast", "get_autocast_dtype", "is_autocast_enabled"]),
+        Member::These(
+            "torch.amp",
+            &["GradScaler", "autocast", "get_autocast_dtype", "is_autocast_enabled"],
+        ),
         Member::Module("func", "torch.func"),
         Member::These("torch.func", &["vmap"]),
         Member::Module("return_types", "torch.return_types"),
@@ -177,7 +180,8 @@ pub static AUTOGRAD: NativeModule = NativeModule {
     doc: "Gradients as values.",
     members: &[
         Member::Functions(GRAD_FUNCTIONS),
-        Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
+        Member::Functions(grad_mode::FUNCTIONS),
+        Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &INFERENCE]),
         Member::AllOf("torch.autograd.functions"),
         Member::These("torch.autograd.checks", &["gradcheck", "gradgradcheck"]),
         Member::Module("functional", "torch.autograd.functional"),
