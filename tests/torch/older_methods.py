@@ -48,6 +48,12 @@ print("# modules")
 print(torch.xpu.is_available(), torch.mps.is_available(), torch.mtia.is_available(), torch.xpu.device_count(), torch.cpu.is_available(), torch.cpu.device_count(), torch.cpu.current_device())
 print(isinstance(2, torch.types.Number), isinstance("a", torch.types.Number), torch.types.Tensor is torch.Tensor, torch.version.hip, torch.version.debug)
 print(torch.functional.norm is torch.norm, torch.functional.einsum is torch.einsum)
+for name in ("flash", "math", "mem_efficient", "cudnn"):
+    enable, enabled = getattr(torch.backends.cuda, f"enable_{name}_sdp"), getattr(torch.backends.cuda, f"{name}_sdp_enabled")
+    enable(False)
+    print(name, enabled())
+    enable(True)
+    print(enabled())
 from torch.serialization import add_safe_globals, clear_safe_globals, get_safe_globals, safe_globals
 
 add_safe_globals([dict, set])

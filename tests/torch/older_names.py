@@ -116,6 +116,8 @@ print(torch.clear_autocast_cache(), isinstance(torch.seed(), int))
 for it in (3, "a", None, torch.zeros(2), torch.zeros(2).long(), nn.Linear, nn.Linear(1, 1), nn.Parameter(torch.zeros(2))):
     print(torch.typename(it))
 
+print(torch.newaxis, torch.ones(3)[:, torch.newaxis].shape)
+
 print("# branches and loops")
 print(torch.cond(torch.tensor(True), lambda a: a + 1, lambda a: a - 1, (torch.ones(2),)), torch.cond(False, lambda: torch.zeros(1), lambda: torch.ones(1)))
 graded("cond", lambda a: torch.cond(a.sum() > 0, lambda a: a * 2, lambda a: a * 3, (a,)), values(3))

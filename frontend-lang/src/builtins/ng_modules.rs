@@ -322,7 +322,6 @@ pub static ALIASES: &[(&str, &str)] = &[
     ("torch.nn.modules.padding", "torch.nn.modules.shape"),
     ("torch.nn.modules.pixelshuffle", "torch.nn.modules.shape"),
     ("torch.nn.modules.upsampling", "torch.nn.modules.shape"),
-    ("torch.nn.parallel.data_parallel", "torch.nn.parallel"),
     ("torch.utils.hooks", "torch.nn.modules.hooks"),
 ];
 
