@@ -60,6 +60,13 @@ print(list(model.state_dict()), model.module is inner, model)
 same = nn.DataParallel(nn.Linear(3, 2).double())
 same.load_state_dict(model.state_dict())
 show("loaded", same(values(4, 3)))
+from torch.nn.modules.utils import _pair, _single, _triple, consume_prefix_in_state_dict_if_present
+
+state = model.state_dict()
+consume_prefix_in_state_dict_if_present(state, "module.")
+print(list(state), _single(2), _pair(3), _pair((1, 2)), _triple(1))
+inner.load_state_dict(state)
+show("permutation", nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1])))
 from torch.nn.parallel import DataParallel
 
 print(DataParallel is nn.DataParallel, DataParallel.__module__)
