@@ -59,6 +59,7 @@ refused("dimensions of the mask", lambda: attend(*plain, attn_mask=causal[0]))
 refused("whole mask", lambda: attend(*plain, attn_mask=causal.long()))
 refused("half of the keys", lambda: attend(w, b, values(1, 1, E), None, False, 0.0, ow, ob))
 refused("hint", lambda: attend(*plain, is_causal=True))
+refused("no weights", lambda: attend(None, b, None, None, False, 0.0, ow, ob))
 refused("dimensions", lambda: F.multi_head_attention_forward(query, key[:, 0], value, E, H, *plain))
 
 print("# linear_cross_entropy")

@@ -57,6 +57,7 @@ show("a row without keys", flex_attention(query, key, value, block_mask=nothing)
 refused("dimensions", lambda: flex_attention(query[0], key[0], value[0]))
 refused("heads", lambda: flex_attention(more, key, value))
 refused("other lengths", lambda: flex_attention(query[:, :, :3], key, value, block_mask=mask))
+refused("a mask of bools", lambda: flex_attention(query, key, value, block_mask=torch.ones(L, S)))
 refused("a mask that is none", lambda: and_masks(causal, 3)(torch.tensor(0), torch.tensor(0), torch.tensor(0), torch.tensor(0)))
 refused("a mask of scores", lambda: create_block_mask(scores["causal"], None, None, 3, 3, device="cpu"))
 

@@ -31,6 +31,8 @@ graded("gradient of a Jacobian", lambda x: jacrev(lambda x: x**3)(x), x)
 show("grad of jacrev", grad(lambda x: jacrev(lambda x: x**3)(x).sum())(x))
 show("batch", vmap(jacrev(f), (None, 0))(params, values(2, 3)))
 refused("no tensor", lambda: jacrev(lambda x: x * 2)(3.0))
+attempt("argnums", lambda: grad(lambda a, b: (a * b).sum(), argnums=3)(x, x))
+refused("argnums", lambda: jacrev(lambda a: a, argnums=(0, 1))(x))
 refused("gives no tensor", lambda: jacrev(lambda x: 3.0)(x))
 
 print("# products")

@@ -17,6 +17,7 @@ for name, rows in (("rnn_tanh_cell", 4), ("rnn_relu_cell", 4), ("gru_cell", 12))
     show("without biases", getattr(torch, name)(x, h, *weights[:2]))
 weights = [values(16, 3, seed=4), values(16, 4, seed=5), values(16, seed=6), values(16, seed=7)]
 graded("lstm_cell", lambda x, h, c, *w: torch.lstm_cell(x, (h, c), *w), x, h, c, *weights)
+refused("one state", lambda: torch.lstm_cell(x, h, *weights))
 show("without biases", torch.lstm_cell(x, [h, c], *weights[:2]))
 
 print("# norms")
