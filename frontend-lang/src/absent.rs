@@ -1,6 +1,8 @@
 //! Names of CPython that are not in this language, and what to use in their place.
 
 mod numpy;
+mod torch;
+mod torch_modules;
 
 /// A name and the next step.
 type Row = (&'static str, &'static str);
@@ -123,21 +125,11 @@ static ATTRIBUTES: &[Row] = &[
         "str.encode",
         "there are no bytes; ord() gives the number of a character, torch.tensor([ord(c) for c in text]) those of a text",
     ),
-    ("torch.distributed", "one machine computes; operations use all its cores by themselves"),
-    ("torch.hub", "nothing is fetched from a network here; torch.load reads a file"),
-    ("torch.jit", "write `%trace` or notegrad.trace(f): they make a graph of a function"),
-    ("torch.multiprocessing", "operations on tensors use all cores by themselves"),
-    ("torch.onnx", "`%dump f model.onnx --format onnx` writes a model"),
-    ("torch.profiler", "`%prun` shows what takes how long"),
-    ("torch.sparse", "tensors are dense; index_add and scatter_add add up by index"),
-    ("torch.sparse_coo_tensor", "tensors are dense; index_add and scatter_add add up by index"),
-    ("torch.utils.tensorboard", "print the figures, or plot them with matplotlib.pyplot"),
 ];
 
 /// What to use in place of a name that a module or a class does not have.
 pub(crate) fn attribute(module: &str, name: &str) -> Option<&'static str> {
-    let full = format!("{module}.{name}");
-    find(if module.starts_with("numpy") { numpy::ATTRIBUTES } else { ATTRIBUTES }, &full)
+    below(module, &format!("{module}.{name}"))
 }
 
 /// What to use in place of a name that needs no import in CPython.
@@ -145,10 +137,23 @@ pub(crate) fn name(name: &str) -> Option<&'static str> {
     find(NAMES, name)
 }
 
-/// What to use in place of a module.
+/// What to use in place of a module, or of one that it would lie in.
 pub(crate) fn module(name: &str) -> Option<&'static str> {
     let first = name.split('.').next().unwrap_or(name);
-    find(ATTRIBUTES, name).or_else(|| find(MODULES, first))
+    let mut outwards =
+        std::iter::successors(Some(name), |it| it.rsplit_once('.').map(|(outer, _)| outer));
+    outwards.find_map(|it| below(first, it)).or_else(|| find(MODULES, first))
+}
+
+/// The row of a full name in the library of a module.
+fn below(module: &str, full: &str) -> Option<&'static str> {
+    match module.split('.').next() {
+        Some("numpy") => find(numpy::ATTRIBUTES, full),
+        Some("torch") => {
+            find(torch::ATTRIBUTES, full).or_else(|| find(torch_modules::ATTRIBUTES, full))
+        }
+        _ => find(ATTRIBUTES, full),
+    }
 }
 
 fn find(rows: &[Row], name: &str) -> Option<&'static str> {
@@ -162,10 +167,19 @@ mod tests {
     use crate::host::Recording;
     use crate::session::{Options, Session};
 
+    fn tables() -> [&'static [super::Row]; 4] {
+        [
+            super::ATTRIBUTES,
+            super::numpy::ATTRIBUTES,
+            super::torch::ATTRIBUTES,
+            super::torch_modules::ATTRIBUTES,
+        ]
+    }
+
     #[test]
     fn rows_name_what_is_not_there() {
         let mut session = Session::new(Box::new(Recording { record: Rc::default() }));
-        for (name, _) in super::ATTRIBUTES.iter().chain(super::numpy::ATTRIBUTES) {
+        for (name, _) in tables().into_iter().flatten() {
             let (module, _) = name.rsplit_once('.').expect("a module and a name");
             if session.run_cell(&format!("import {module}"), &Options::default()).error.is_some() {
                 continue; // A class, or a part of one.
@@ -179,7 +193,6 @@ mod tests {
     fn rows_are_sorted() {
         assert!(super::NAMES.is_sorted_by_key(|it| it.0));
         assert!(super::MODULES.is_sorted_by_key(|it| it.0));
-        assert!(super::ATTRIBUTES.is_sorted_by_key(|it| it.0));
-        assert!(super::numpy::ATTRIBUTES.is_sorted_by_key(|it| it.0));
+        assert!(tables().iter().all(|rows| rows.is_sorted_by_key(|it| it.0)));
     }
 }

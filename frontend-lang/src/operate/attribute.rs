@@ -364,6 +364,7 @@ impl Cx {
         let owner = match value {
             Value::Module(it) => &it.name,
             Value::Tensor(it) if it.look() == Look::Array => "numpy.ndarray",
+            Value::Tensor(_) => "torch.Tensor",
             Value::Str(_) => "str",
             _ => "",
         };

@@ -26,6 +26,8 @@ pub static TORCH: NativeModule = NativeModule {
         Member::AllOf("torch.functions"),
         Member::AllOf("torch.parts"),
         Member::AllOf("torch.typed"),
+        Member::AllOf("torch.older"),
+        Member::AllOf("torch.settings"),
         Member::Str("__version__", env!("CARGO_PKG_VERSION")),
         Member::Each(ops),
         // These take a dtype, which their ops do not.
@@ -60,7 +62,10 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("cuda", "torch.cuda"),
         Member::Module("accelerator", "torch.accelerator"),
         Member::Module("amp", "torch.amp"),
-        Member::These("torch.amp", &["autocast", "get_autocast_dtype", "is_autocast_enabled"]),
+        Member::These(
+            "torch.amp",
+            &["GradScaler", "autocast", "get_autocast_dtype", "is_autocast_enabled"],
+        ),
         Member::Module("func", "torch.func"),
         Member::These("torch.func", &["vmap"]),
         Member::Module("return_types", "torch.return_types"),
@@ -175,7 +180,8 @@ pub static AUTOGRAD: NativeModule = NativeModule {
     doc: "Gradients as values.",
     members: &[
         Member::Functions(GRAD_FUNCTIONS),
-        Member::Types(&[&NO_GRAD, &ENABLE_GRAD]),
+        Member::Functions(grad_mode::FUNCTIONS),
+        Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &INFERENCE]),
         Member::AllOf("torch.autograd.functions"),
         Member::These("torch.autograd.checks", &["gradcheck", "gradgradcheck"]),
         Member::Module("functional", "torch.autograd.functional"),

@@ -1,0 +1,72 @@
+"""Layers that few programs use: padding of volumes, fractional pooling, FeatureAlphaDropout, DataParallel, and what their functions refuse."""
+
+print("# padding of volumes")
+x = values(1, 2, 3, 3, 4)
+for make in (nn.ReflectionPad3d, nn.ReplicationPad3d, nn.CircularPad3d):
+    for padding in (1, (1, 2, 0, 1, 2, 1)):
+        layer = make(padding)
+        print(layer)
+        graded("padded", layer, x)
+    graded("one sample", layer, x[0])
+    refused("of images", lambda: layer(values(3, 4)))
+refused("more than there is", lambda: nn.ReflectionPad3d(3)(x))
+
+print("# fractional pooling")
+x = values(2, 3, 9, 8)
+samples = torch.tensor([[[0.1, 0.9], [0.5, 0.3], [0.99, 0.0]], [[0.25, 0.75], [0.6, 0.6], [0.3, 0.2]]], dtype=torch.float64)
+for size, options in ((2, {"output_size": (5, 4)}), ((3, 2), {"output_size": 4}), ((2, 3), {"output_ratio": (0.6, 0.5)}), (2, {"output_size": (1, 7)}), (4, {"output_ratio": (0.5, 0.5)})):
+    graded(f"{size} {options}", lambda it: F.fractional_max_pool2d(it, size, **options, _random_samples=samples), x)
+    show("places", F.fractional_max_pool2d(x, size, **options, _random_samples=samples, return_indices=True))
+    show("one sample", F.fractional_max_pool2d(x[0], size, **options, _random_samples=samples[:1], return_indices=True))
+layer = nn.FractionalMaxPool2d((3, 2), output_size=(4, 3), _random_samples=samples, return_indices=True)
+print(layer, layer.kernel_size, layer.output_size, layer.output_ratio, list(layer.state_dict()))
+show("layer", layer(x))
+v = values(1, 2, 6, 7, 5)
+depths = torch.tensor([[[0.1, 0.9, 0.4], [0.5, 0.3, 0.7]]], dtype=torch.float64)
+for size, options in ((2, {"output_size": (3, 4, 2)}), ((2, 3, 1), {"output_size": 3}), ((1, 2, 2), {"output_ratio": (0.5, 0.5, 0.7)})):
+    graded(f"{size} {options}", lambda it: F.fractional_max_pool3d(it, size, **options, _random_samples=depths), v)
+    show("places", F.fractional_max_pool3d(v, size, **options, _random_samples=depths, return_indices=True))
+show("volume", nn.FractionalMaxPool3d(2, output_ratio=(0.5, 0.6, 0.7), _random_samples=depths)(v[0]))
+torch.manual_seed(3)
+show("drawn", F.fractional_max_pool2d(x.float(), 2, (4, 5)))
+torch.manual_seed(3)
+show("drawn", nn.FractionalMaxPool3d(2, 3)(v.float()))
+show("float32", F.fractional_max_pool2d(values(1, 1, 20, 20).float(), 3, (7, 11), _random_samples=torch.tensor([[[0.37, 0.81]]]), return_indices=True))
+attempt("no size", lambda: F.fractional_max_pool2d(x, 2))
+attempt("no size", lambda: nn.FractionalMaxPool2d(2))
+attempt("both", lambda: nn.FractionalMaxPool3d(2, 2, 0.5))
+attempt("ratio", lambda: nn.FractionalMaxPool2d(2, output_ratio=1.5))
+refused("too large", lambda: F.fractional_max_pool2d(x, 5, (6, 6)))
+refused("dimensions", lambda: F.fractional_max_pool2d(x[0, 0], 2, 2))
+refused("whole numbers", lambda: F.fractional_max_pool2d(x.long(), 2, 2))
+refused("samples", lambda: F.fractional_max_pool2d(x, 2, 2, _random_samples=samples[:, :2]))
+refused("dtype of samples", lambda: F.fractional_max_pool2d(x, 2, 2, _random_samples=samples.float()))
+
+print("# FeatureAlphaDropout")
+layer = nn.FeatureAlphaDropout(0.5)
+print(layer)
+torch.manual_seed(0)
+dropped = layer(torch.ones(4, 8, 3))
+print([len(set(row.tolist())) for row in dropped.reshape(-1, 3)], len(set(dropped.reshape(-1).tolist())))
+layer.eval()
+show("eval", layer(values(2, 3)))
+attempt("p", lambda: nn.FeatureAlphaDropout(1.5))
+
+print("# DataParallel")
+inner = filled(nn.Linear(3, 2))
+model = nn.DataParallel(inner)
+show("output", model(values(4, 3)))
+print(list(model.state_dict()), model.module is inner, model)
+same = nn.DataParallel(nn.Linear(3, 2).double())
+same.load_state_dict(model.state_dict())
+show("loaded", same(values(4, 3)))
+from torch.nn.modules.utils import _pair, _single, _triple, consume_prefix_in_state_dict_if_present
+
+state = model.state_dict()
+consume_prefix_in_state_dict_if_present(state, "module.")
+print(list(state), _single(2), _pair(3), _pair((1, 2)), _triple(1))
+inner.load_state_dict(state)
+show("permutation", nn.utils.rnn.invert_permutation(torch.tensor([2, 0, 1])))
+from torch.nn.parallel import DataParallel
+
+print(DataParallel is nn.DataParallel, DataParallel.__module__)
