@@ -64,3 +64,11 @@ losses("CTCLoss", ctc(None, torch.tensor([[1, 2, 2], [3, 1, 0]]), torch.tensor([
 losses("CTCLoss in a row", ctc(None, torch.tensor([1, 2, 2, 3, 1]), (6, 5), (3, 2)), start(6, 2, 4))
 losses("CTCLoss impossible", lambda r: lambda x: nn.CTCLoss(reduction=r, zero_infinity=True)(F.log_softmax(x, -1), torch.tensor([[1, 1, 1]]), (3,), (3,)), start(3, 1, 4))
 print(nn.CrossEntropyLoss(), nn.MSELoss(), nn.NLLLoss())
+
+# A vector of scores is one sample.
+for target in (torch.tensor(1), torch.tensor([1])):
+    for reduction in ("none", "mean", "sum"):
+        scores = values(4).requires_grad_()
+        loss = F.multi_margin_loss(scores, target, weight=values(4, seed=2).abs(), reduction=reduction)
+        loss.sum().backward()
+        show(f"multi_margin_loss of a vector, {reduction}", [loss, scores.grad])

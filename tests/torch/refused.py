@@ -121,6 +121,29 @@ refused("kl_div of int targets", lambda: F.kl_div(shares, torch.tensor([1, 3])))
 refused("poisson_nll_loss of int targets", lambda: F.poisson_nll_loss(shares, torch.tensor([1, 3])))
 refused("soft_margin_loss of int targets", lambda: F.soft_margin_loss(shares, torch.tensor([1, -1])))
 refused("multi_margin_loss of p", lambda: F.multi_margin_loss(scores, classes, p=3))
+for weight in (torch.ones(scores.shape[1]), torch.ones(2), torch.ones(5), torch.ones(1), torch.ones(scores.shape[1], 1), torch.ones(scores.shape[1]).double()):
+    refused(f"multi_margin_loss with a weight {list(weight.shape)} {weight.dtype}", lambda: F.multi_margin_loss(scores, classes, weight=weight))
+refused("multi_margin_loss of too few targets", lambda: F.multi_margin_loss(scores, classes[:1]))
+refused("multi_margin_loss of int32 targets", lambda: F.multi_margin_loss(scores, classes.int()))
+refused("multi_margin_loss of halves", lambda: F.multi_margin_loss(scores.half(), classes))
+refused("multi_margin_loss of ints", lambda: F.multi_margin_loss(scores.long(), classes))
+refused("multi_margin_loss of 3 dimensions", lambda: F.multi_margin_loss(scores[None], classes))
+for dims in (1, 3):
+    function, sizes = getattr(F, f"conv_transpose{dims}d"), [2] * dims
+    samples, kernels = torch.ones(1, 2, *sizes), torch.ones(2, 4, *sizes)
+    for bias in (torch.ones(4), torch.ones(1), torch.ones(5), torch.ones(8), torch.ones(4, 1), torch.ones(1, 4), torch.tensor(1.0)):
+        refused(f"conv_transpose{dims}d with a bias {list(bias.shape)}", lambda: function(samples, kernels, bias))
+        refused(f"conv_transpose{dims}d in groups, with a bias {list(bias.shape)}", lambda: function(samples, kernels, bias, groups=2))
+    refused(f"conv_transpose{dims}d of one sample, with a bias [1]", lambda: function(samples[0], kernels, torch.ones(1)))
+    refused(f"conv_transpose{dims}d of channels", lambda: function(samples, torch.ones(3, 4, *sizes)))
+    refused(f"conv_transpose{dims}d of groups", lambda: function(samples, kernels, groups=3))
+    refused(f"conv_transpose{dims}d of dtypes", lambda: function(samples, kernels.double()))
+    refused(f"conv_transpose{dims}d of a flat kernel", lambda: function(samples, kernels[0]))
+refused("conv_transpose3d with a bias of doubles", lambda: F.conv_transpose3d(samples, kernels, torch.ones(4).double()))
+for dims in (1, 2, 3):
+    function, sizes = getattr(F, f"conv{dims}d"), [2] * dims
+    for bias in (torch.ones(4), torch.ones(1), torch.ones(5), torch.ones(4, 1), torch.tensor(1.0)):
+        refused(f"conv{dims}d with a bias {list(bias.shape)}", lambda: function(torch.ones(1, 2, *sizes), torch.ones(4, 2, *sizes), bias))
 refused("smooth_l1_loss of beta", lambda: F.smooth_l1_loss(shares, shares, beta=-1.0))
 refused("huber_loss of delta", lambda: F.huber_loss(shares, shares, delta=-1.0))
 refused("a reduction", lambda: F.mse_loss(shares, shares, reduction="average"))

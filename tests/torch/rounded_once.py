@@ -10,6 +10,9 @@ for dtype in HALVES:
     rows = x.reshape(8, 8)
     print(torch.equal(F.rms_norm(rows, (8,), eps=1e-5), F.rms_norm(rows.float(), (8,), eps=1e-5).to(dtype)))
     print(torch.equal(F.glu(rows), F.glu(rows.float()).to(dtype)))
+    volume, kernels, bias = x.reshape(1, 1, 4, 4, 4), values(1, 2, 3, 3, 3, seed=2).to(dtype), values(2, seed=3).to(dtype)
+    spread = F.conv_transpose3d(volume, kernels, bias, stride=2, padding=1)
+    print(torch.equal(spread, F.conv_transpose3d(volume.double(), kernels.double(), bias.double(), stride=2, padding=1).to(dtype)))
     image = x.reshape(1, 1, 8, 8)
     for mode in ("bilinear",):
         found = F.interpolate(image, scale_factor=1.5, mode=mode)
