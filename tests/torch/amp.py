@@ -84,3 +84,59 @@ with warnings.catch_warnings(record=True) as caught:
     with torch.autocast("cpu", dtype=torch.float32):
         print((x @ w.T).dtype)
     print(len(caught))
+
+# Before a loss is scaled there is no scale; and what else is called at a wrong time.
+def told(name, call):
+    try:
+        print(name, call())
+    except (AssertionError, RuntimeError, ValueError) as error:
+        print(name, type(error).__name__, *str(error).split()[:6])
+
+
+def optimizer_of(*grads):
+    parameters = [nn.Parameter(torch.ones(2)) for _ in range(2)]
+    for parameter, grad in zip(parameters, grads):
+        parameter.grad = torch.full((2,), grad)
+    return torch.optim.SGD(parameters, lr=0.5)
+
+
+def begun(**options):
+    scaler = torch.amp.GradScaler("cpu", init_scale=4.0, **options)
+    print(scaler.scale(torch.ones(2)))
+    return scaler
+
+
+def calls(scaler, optimizer, *names):
+    for name in names[:-1]:
+        getattr(scaler, name)(optimizer)
+    return getattr(scaler, names[-1])(optimizer)
+
+
+for name, arguments in (("step", [optimizer_of(1.0)]), ("unscale_", [optimizer_of(1.0)]), ("update", [])):
+    fresh = torch.amp.GradScaler("cpu", init_scale=4.0)
+    told(f"{name} before scale", lambda: getattr(fresh, name)(*arguments))
+    told(f"{name} of one that is switched off", lambda: getattr(begun(enabled=False), name)(*arguments))
+told("update of a number before scale", lambda: torch.amp.GradScaler("cpu").update(2.0))
+fresh = torch.amp.GradScaler("cpu")
+fresh.load_state_dict(torch.amp.GradScaler("cpu", init_scale=8.0, growth_interval=1).state_dict())
+told("a loaded scale", lambda: (fresh.get_scale(), fresh.state_dict()))
+told("step with a loaded scale before scale", lambda: fresh.step(optimizer_of(1.0)))
+told("scale with a loaded scale", lambda: fresh.scale([torch.ones(1), (torch.ones(2),)]))
+told("load again", lambda: fresh.load_state_dict(torch.amp.GradScaler("cpu", init_scale=16.0).state_dict()) or fresh.get_scale())
+told("step without gradients", lambda: calls(begun(), optimizer_of(), "step"))
+scaler, optimizer = begun(), optimizer_of()
+scaler.unscale_(optimizer)
+told("update without gradients", scaler.update)
+told("update of a number without gradients", lambda: scaler.update(2.0) or scaler.get_scale())
+told("step twice", lambda: calls(begun(), optimizer_of(1.0), "step", "step"))
+told("unscale_ twice", lambda: calls(begun(), optimizer_of(1.0), "unscale_", "unscale_"))
+told("unscale_ after step", lambda: calls(begun(), optimizer_of(1.0), "step", "unscale_"))
+told("step with a closure", lambda: begun().step(optimizer_of(1.0), closure=lambda: torch.ones(1)))
+told("scale of a number", lambda: begun().scale(2.0))
+told("update at once", lambda: begun().update())
+# Of several optimisers one is without gradients, and one overflows.
+scaler, optimizers = begun(), [optimizer_of(4.0), optimizer_of(4.0, float("inf")), optimizer_of()]
+for optimizer in optimizers:
+    told("step", lambda: scaler.step(optimizer))
+scaler.update()
+print(scaler.get_scale(), [it.param_groups[0]["params"][0].data for it in optimizers])
