@@ -93,7 +93,7 @@ def test_it_runs(ran, name):
         for output in cell.outputs:
             assert output.output_type != "error"
             assert output.output_type != "stream" or output.name == "stdout"
-        # Text of an exercise or a test would be taken for a mark by nbgrader.
+        # nbgrader takes the result of a test cell for a number of points.
         assert role(cell) != "test" or all(it.output_type != "execute_result" for it in cell.outputs)
     drawn = [it for it in cells if "plt.show()" in it.source]
     assert drawn and all(any("text/html" in it.get("data", {}) for it in cell.outputs) for cell in drawn)
@@ -157,7 +157,10 @@ def nbgrader(course, command, name):
 def course(tmp_path_factory):
     folder = tmp_path_factory.mktemp("course")
     shutil.copytree(SOURCE, folder / "source")
-    return folder
+    with pytest.MonkeyPatch.context() as patch:
+        # nbgrader starts `alembic`, which is installed beside it.
+        patch.setenv("PATH", str(Path(sys.executable).parent), prepend=os.pathsep)
+        yield folder
 
 
 def submit(course, name, student, change):
