@@ -19,6 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SOURCE = ROOT / "notebooks/course/source"
 NAMES = sorted(it.parent.name for it in SOURCE.glob("*/*.ipynb"))
 MARKS = re.compile(r"### (BEGIN|END) (SOLUTION|HIDDEN TESTS)")
+HIDDEN = re.compile(r"^### BEGIN HIDDEN TESTS\n.*?^### END HIDDEN TESTS\n?", re.M | re.S)
+MEASURED = ["%fastrun", "%mem", "%prun", "%time", "%trace status", "progress("]
 REGION = re.compile(r"^[ ]*### BEGIN (?:SOLUTION|HIDDEN TESTS)\n(.*?)^[ ]*### END", re.M | re.S)
 
 
@@ -59,20 +61,25 @@ def test_it_is_stored_as_it_was_written(name):
         assert bool(found) == bool(kind), cell.source
 
 
+def run_in(folder, name, notebook):
+    """The code cells of a notebook, run by the binary alone."""
+    shutil.copytree(SOURCE / name, folder, dirs_exist_ok=True)
+    nbformat.write(notebook, folder / f"{name}.ipynb")
+    command = [binary(), "run", f"{name}.ipynb", "--out", "ran.ipynb"]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=500)
+    assert done.returncode == 0, done.stderr
+    cells = nbformat.read(folder / "ran.ipynb", as_version=4).cells
+    return [it for it in cells if it.cell_type == "code"]
+
+
 @pytest.fixture(scope="module")
 def ran(tmp_path_factory):
-    """Gives what a notebook shows, run by the binary alone; each runs once."""
+    """Gives what a notebook shows; each runs once."""
     kept = {}
 
     def run(name):
         if name not in kept:
-            folder = tmp_path_factory.mktemp(name)
-            shutil.copytree(SOURCE / name, folder, dirs_exist_ok=True)
-            command = [binary(), "run", f"{name}.ipynb", "--out", "ran.ipynb"]
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=500)
-            assert done.returncode == 0, done.stderr
-            notebook = nbformat.read(folder / "ran.ipynb", as_version=4)
-            kept[name] = [it for it in notebook.cells if it.cell_type == "code"]
+            kept[name] = run_in(tmp_path_factory.mktemp(name), name, source_of(name))
         return kept[name]
 
     return run
@@ -97,6 +104,18 @@ def test_it_runs(ran, name):
         assert role(cell) != "test" or all(it.output_type != "execute_result" for it in cell.outputs)
     drawn = [it for it in cells if "plt.show()" in it.source]
     assert drawn and all(any("text/html" in it.get("data", {}) for it in cell.outputs) for cell in drawn)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_learners_see_what_the_source_shows(ran, name, tmp_path):
+    """What hidden tests bind and draw changes nothing for the cells after them."""
+    notebook = source_of(name)
+    for cell in notebook.cells:
+        cell.source = HIDDEN.sub("", cell.source)
+    shown = lambda cell: [it.get("text") or it.data["text/plain"] for it in cell.outputs]
+    for ours, theirs in zip(ran(name), run_in(tmp_path, name, notebook), strict=True):
+        if role(ours) != "test" and not any(it in ours.source for it in MEASURED):
+            assert shown(ours) == shown(theirs), ours.source
 
 
 def test_the_optimisers_rank_as_the_text_says(ran):
