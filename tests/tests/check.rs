@@ -14,6 +14,9 @@ const FOUND: &str = "\nFound before the cell ran";
 /// Cells that say whether or when they are checked, or measure time.
 const OF_THE_CHECK: &[&str] = &["%check", "Notegrad.check", "%prun"];
 
+/// Cells of notebooks that show what was measured, which differs from run to run.
+const MEASURES: &[&str] = &["%fastrun", "%mem", "%prun", "%time", "status"];
+
 /// What one cell gave.
 #[derive(PartialEq)]
 struct Seen {
@@ -27,9 +30,11 @@ fn run(cells: &[String], level: Level) -> (Vec<Seen>, Vec<String>) {
     let cells = cells.to_vec();
     let session = move || {
         let mut runner = Runner::with_check(level);
-        for path in std::fs::read_dir(root().join("notebooks/data")).expect("data").flatten() {
-            let name = format!("data/{}", path.file_name().to_string_lossy());
-            runner.give_file(&name, std::fs::read(path.path()).expect("a file"));
+        for folder in data_folders() {
+            for path in std::fs::read_dir(folder).expect("data").flatten() {
+                let name = format!("data/{}", path.file_name().to_string_lossy());
+                runner.give_file(&name, std::fs::read(path.path()).expect("a file"));
+            }
         }
         let mut warnings = Vec::new();
         let seen = cells.iter().map(|cell| run_cell(&mut runner, cell, level, &mut warnings));
@@ -128,10 +133,28 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
+/// The folders of the course, one for each notebook, sorted.
+fn course() -> Vec<PathBuf> {
+    let folder = root().join("notebooks/course/source");
+    let mut folders: Vec<_> =
+        std::fs::read_dir(folder).expect("the course").flatten().map(|it| it.path()).collect();
+    folders.sort();
+    folders
+}
+
+/// What notebooks read, each from `data` beside it; no two hold data of one name.
+fn data_folders() -> Vec<PathBuf> {
+    let beside = course().into_iter().map(|it| it.join("data")).filter(|it| it.is_dir());
+    [root().join("notebooks/data")].into_iter().chain(beside).collect()
+}
+
 /// The files of a folder with an ending, sorted.
 fn files(folder: &str, ending: &str) -> Vec<PathBuf> {
-    let entries =
-        std::fs::read_dir(root().join(folder)).expect("a folder").flatten().map(|it| it.path());
+    files_of(&root().join(folder), ending)
+}
+
+fn files_of(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).expect("a folder").flatten().map(|it| it.path());
     let mut files: Vec<_> =
         entries.filter(|it| it.extension().is_some_and(|it| it == ending)).collect();
     files.sort();
@@ -209,13 +232,12 @@ fn programs_are_the_same_with_and_without() {
             ));
         }
     }
-    for path in files("notebooks", "ipynb") {
+    let of_the_course = course().into_iter().flat_map(|it| files_of(&it, "ipynb"));
+    for path in files("notebooks", "ipynb").into_iter().chain(of_the_course) {
         let notebook = notebooks::Notebook::read(&path).unwrap();
         let code = notebook.cells.iter().filter(|it| it.kind == notebooks::CellKind::Code);
         let texts = code.map(|it| it.source.clone());
-        // What is measured differs from run to run.
-        let measures =
-            |it: &String| ["%fastrun", "%time", "status"].iter().any(|mark| it.contains(mark));
+        let measures = |it: &String| MEASURES.iter().any(|mark| it.contains(mark));
         let texts: Vec<String> = texts.filter(|it| !measures(it)).collect();
         wrong.extend(differences(&path.display().to_string(), &texts));
     }

@@ -167,9 +167,9 @@ fn new_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
 fn parameter(_cx: &mut Cx, args: Args<'_>) -> Res {
     let data = convert::variable(&args[1])?.get();
     let on = !matches!(args[2], Value::Bool(false));
-    if on && !data.dtype().is_float() {
+    if on && !data.dtype().is_differentiable() {
         return Err(dtype_error(format!(
-            "a parameter holds floats, this tensor holds {}",
+            "a parameter holds floats or complex numbers, this tensor holds {}",
             data.dtype()
         )));
     }

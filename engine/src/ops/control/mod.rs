@@ -71,6 +71,7 @@ fn is_differentiable(meta: &Meta) -> bool {
 /// What stands in the way of running a region a second time for its gradient.
 fn needs_no_draws(op: &'static OpDef, attrs: &crate::Attrs) -> Result<()> {
     let reason = "its graphs draw random numbers, and would draw others when they run again for the gradient; draw them \
-                  before the branch or the loop and use them in it";
+                  before the branch or the loop and use them in it (for dropout: multiply by `F.dropout(torch.ones_like(x), p)` \
+                  made before), or trace without symbolic=True";
     if op.is_pure(attrs) { Ok(()) } else { Err(Error::NoGradient { op: op.name, reason }) }
 }

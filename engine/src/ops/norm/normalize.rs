@@ -27,7 +27,7 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::SAME, complex: Some(body), ..Surface::PLAIN },
     onnx: Onnx::Absent,
     aliases: &["megengine.functional.normalize", "oneflow.nn.functional.normalize"],
     examples: &[

@@ -1,3 +1,5 @@
+//! Graphs of one class through the passes and by recipe.
+
 use super::*;
 use crate::graph::parse::parse;
 use crate::passes::EXACT;

@@ -18,7 +18,7 @@ use super::subject::{Members, Snapshot, Subject};
 use super::tokens::is_too_deep;
 
 /// The most completions that are given.
-const MOST: usize = 500;
+const MOST: usize = 1000;
 
 /// One kind of completion.
 pub struct Kind {
