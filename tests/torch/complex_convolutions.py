@@ -51,3 +51,17 @@ for a, c, e in (
     refused(f"conv3d {a} {c} {e}", lambda: F.conv3d(volume.to(a), kernels.to(c), bias))
     refused(f"conv_transpose3d {a} {c} {e}", lambda: F.conv_transpose3d(volume.to(a), kernels.to(c), bias))
     refused(f"conv_transpose1d {a} {c} {e}", lambda: F.conv_transpose1d(line.to(a), taps.to(c), bias))
+
+# Layers of complex numbers, and their lengths made 1.
+layer = nn.Conv3d(2, 4, 2, dtype=torch.complex64)
+print(layer.weight.dtype, layer.weight.requires_grad, layer.bias.dtype)
+parameter = nn.Parameter(torch.complex(values(3), values(3, seed=2)))
+(parameter.abs() ** 2).sum().backward()
+show("gradient of a complex parameter", torch.view_as_real(parameter.grad))
+plane = torch.complex(values(2, 3), values(2, 3, seed=2))
+for options in ({}, {"p": 1.0, "dim": 0}, {"p": 3.0, "eps": 0.5}):
+    leaf = plane.clone().requires_grad_()
+    found = F.normalize(leaf, **options)
+    show(f"normalize {options}", torch.view_as_real(found))
+    (found * plane.flip(0)).abs().sum().backward()
+    show(f"normalize {options}, gradient", torch.view_as_real(leaf.grad))

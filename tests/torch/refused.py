@@ -128,7 +128,7 @@ refused("multi_margin_loss of int32 targets", lambda: F.multi_margin_loss(scores
 refused("multi_margin_loss of halves", lambda: F.multi_margin_loss(scores.half(), classes))
 refused("multi_margin_loss of ints", lambda: F.multi_margin_loss(scores.long(), classes))
 refused("multi_margin_loss of 3 dimensions", lambda: F.multi_margin_loss(scores[None], classes))
-for dims in (1, 3):
+for dims in (1, 2, 3):
     function, sizes = getattr(F, f"conv_transpose{dims}d"), [2] * dims
     samples, kernels = torch.ones(1, 2, *sizes), torch.ones(2, 4, *sizes)
     for bias in (torch.ones(4), torch.ones(1), torch.ones(5), torch.ones(8), torch.ones(4, 1), torch.ones(1, 4), torch.tensor(1.0)):

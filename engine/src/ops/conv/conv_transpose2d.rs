@@ -117,7 +117,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let n_channels = y.shape()[1];
     if bias.shape()[..] != [n_channels] {
         let shapes = vec![weight.shape().clone(), bias.shape().clone()];
-        let rule = format!("the bias needs {n_channels} elements in one dimension, one for each channel that comes out");
+        let rule = format!(
+            "the bias needs {n_channels} elements in one dimension, one for each channel that comes out"
+        );
         return Err(Error::Shapes { op: cx.op.name, shapes, rule });
     }
     Ok(smallvec![add(&y, &reshape(bias, &Shape::from([bias.numel(), 1, 1]))?)?])
