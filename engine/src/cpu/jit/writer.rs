@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use iced_x86::{Code, Instruction, MemoryOperand, Register};
+use iced_x86::{Instruction, MemoryOperand, Register};
 
 use super::Vectors;
 use super::instructions::{self as table, Two, bits};
@@ -14,7 +14,7 @@ use super::registers::Registers;
 use super::text::{Arg, Text};
 use super::values::{Kind, Origin, Values};
 use super::vectors::{Lanes, low};
-use crate::cpu::lane::{Expansion, Mem};
+use crate::cpu::lane::Expansion;
 use crate::math::recorded::{Action, Op};
 
 /// Constants that instructions need besides those of the program.
