@@ -1,7 +1,7 @@
 //! Machine code for lane programs, written at run time: one loop over the elements, in which all that lies between stays in registers.
 //!
 //! The tile machine runs one compiled loop per instruction and passes what lies between through the first-level cache. Code that is written
-//! for a program loads each element once and stores each result once. It is written from the steps that the loops themselves are compiled
+//! for a program loads each element once and stores each result once, by vectors as wide as the processor has them. It is written from the steps that the loops themselves are compiled
 //! from ([`crate::math::recorded`]), operation by operation, so it gives the same bits.
 //!
 //! **Invariant:** a program that cannot be written (functions of the C library, integers of 64 bits among floats of 32, another processor)
@@ -104,15 +104,20 @@ struct Form {
 }
 
 impl Writable {
-    /// `None` where code would not be better than `n_instructions` of the tile machine for this instruction set.
+    /// `None` where code would not be better than `n_instructions` of the tile machine for this instruction set: it is not better than one.
     pub(crate) fn new(source: Source, n_instructions: usize, isa: Isa) -> Option<Self> {
         let vectors = Vectors::of(isa)?;
-        let ran = match mode() {
-            Mode::Off => return None,
-            Mode::WhereItPays => 0,
-            Mode::AtOnce => WORTH,
-        };
-        (n_instructions > 1).then(|| Self::with(source, n_instructions, vectors, ran))
+        if n_instructions < 2 {
+            return None;
+        }
+        match mode() {
+            Mode::Off => None,
+            Mode::WhereItPays => {
+                let worthy = move || source().filter(|it| pays(it, vectors));
+                Some(Self::with(Box::new(worthy), n_instructions, vectors, 0))
+            }
+            Mode::AtOnce => Some(Self::with(source, n_instructions, vectors, WORTH)),
+        }
     }
 
     fn with(source: Source, n_instructions: usize, vectors: Vectors, ran: usize) -> Self {
@@ -191,6 +196,14 @@ impl Writable {
         let (written, not): (Vec<_>, Vec<_>) = forms.partition(|it| it.code.is_some());
         (written.len(), not.len())
     }
+}
+
+/// Whether code with such vectors takes less time than the tile machine. Rounding to bfloat16 is a chain of a dozen steps behind each operation, for
+/// which a loop waits that computes one vector at a time; the 512-bit loops of the tile machine compute several (BENCHMARKS.md, "Code of its own").
+fn pays(expansion: &Expansion, vectors: Vectors) -> bool {
+    let outputs = expansion.outputs.iter().map(|it| &it.1);
+    let rounds = outputs.chain(&expansion.inputs).any(|it| *it == Mem::BF16);
+    vectors == Vectors::Bits256 || !rounds
 }
 
 /// When code is written in this process.
