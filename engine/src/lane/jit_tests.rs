@@ -1,16 +1,18 @@
 //! Machine code that is written for programs, against the tile machine: all rows, derivatives and groups, and every way in which operands lie.
 
-use super::cases::{self, difference, on_tile_machine};
+use super::cases::{self, difference};
 use super::program::{Program, build};
 use super::{Ref, Source, Step, run, source};
 use crate::cpu::alloc::Bytes;
+use crate::cpu::jit::Vectors;
 use crate::cpu::view::OutView;
-use crate::cpu::{Isa, isa, typed};
+use crate::cpu::{Isa, typed};
 use crate::{Attrs, DType, Meta, Number, Shape, Tensor, functional, ops};
 
-/// Whether code is written for this machine at all.
-fn is_written_here() -> bool {
-    cfg!(target_arch = "x86_64") && isa() > Isa::Portable
+/// The vectors that code is written with on this machine.
+fn vectors() -> Vec<Vectors> {
+    let all = Isa::available().into_iter().filter_map(Vectors::of);
+    if cfg!(target_arch = "x86_64") { all.collect() } else { Vec::new() }
 }
 
 #[test]
@@ -19,21 +21,26 @@ fn written_code_gives_the_bits_of_the_tile_machine() {
     cases.extend(cases::gradients());
     cases.extend(cases::groups());
     let mut problems = Vec::new();
-    let (mut n_written, mut n_left) = (0, 0);
+    let mut counts: Vec<(Vectors, usize, usize)> =
+        vectors().into_iter().map(|it| (it, 0, 0)).collect();
     for case in &mut cases {
-        case.program.write_at_once();
-        let (got, _) = cases::run(case);
-        let (written, left) = case.program.code().n_forms();
-        n_written += written;
-        n_left += left;
-        let (want, _) = on_tile_machine(case);
-        let outputs = got.iter().zip(&want).zip(case.program.outputs());
-        let found = outputs.filter_map(|((got, want), dtype)| difference(got, want, *dtype));
-        problems.extend(found.map(|it| format!("{}: {it}", case.title)));
+        let (want, _) = cases::on_tile_machine(case);
+        for (vectors, n_written, n_left) in &mut counts {
+            case.program.write_at_once(*vectors);
+            let (got, _) = cases::run(case);
+            let (written, left) = case.program.code().n_forms();
+            *n_written += written;
+            *n_left += left;
+            let outputs = got.iter().zip(&want).zip(case.program.outputs());
+            let found = outputs.filter_map(|((got, want), dtype)| difference(got, want, *dtype));
+            problems.extend(found.map(|it| format!("{}, {vectors:?}: {it}", case.title)));
+        }
     }
-    println!("{} programs: {n_written} written, {n_left} that could not be", cases.len());
+    for (vectors, n_written, n_left) in counts {
+        println!("{} programs, {vectors:?}: {n_written} written, {n_left} not", cases.len());
+        assert!(n_written > 100, "only {n_written} were written");
+    }
     assert!(problems.is_empty(), "{} differ:\n{}", problems.len(), problems.join("\n"));
-    assert!(n_written > 100 || !is_written_here(), "only {n_written} were written");
 }
 
 /// `max(((x * row + column) * one - number), x)` and what is in the brackets.
@@ -81,9 +88,19 @@ fn two_outputs(
 
 #[test]
 fn written_code_reads_operands_however_they_lie() {
-    let (mut written, mut tiles) = (layered(), layered());
-    written.write_at_once();
+    let mut tiles = layered();
     tiles.stay_with_instructions();
+    for vectors in vectors() {
+        let mut written = layered();
+        written.write_at_once(vectors);
+        compare_layouts(&written, &tiles);
+        let (n_written, n_left) = written.code().n_forms();
+        assert!(n_written > 2 && n_left == 0, "{vectors:?}: {n_written} and {n_left}");
+    }
+}
+
+/// Runs both on operands of many shapes that lie in many ways.
+fn compare_layouts(written: &Program, tiles: &Program) {
     let values = |n: usize, by: f64| -> Vec<f64> {
         (0..n).map(|it| ((it as f64 + 0.5) * by).sin() * 3.0).collect()
     };
@@ -109,12 +126,105 @@ fn written_code_reads_operands_however_they_lie() {
             ("replaced", None),
         ] {
             for others in [[&row, &column, &one], [&whole, &one, &column], [&turned, &part, &row]] {
-                let got = two_outputs(&written, x, &held, others, &shape);
-                let want = two_outputs(&tiles, x, &held, others, &shape);
+                let got = two_outputs(written, x, &held, others, &shape);
+                let want = two_outputs(tiles, x, &held, others, &shape);
                 assert!(got == want, "{rows} x {columns}, {name}");
             }
         }
     }
-    let (n_written, n_left) = written.code().n_forms();
-    assert!(n_written > 2 && n_left == 0 || !is_written_here(), "{n_written} and {n_left}");
+}
+
+/// Numbers of all exponents, special ones among them, then many with exponents near that of 1.
+fn dividends(dtype: DType) -> Tensor {
+    let shape = |n| Shape::from([n]);
+    let mut state = 11_u64;
+    let mut draw = || {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state >> 9
+    };
+    match dtype {
+        DType::F32 => {
+            let mut all: Vec<f32> = (0..=u32::MAX).step_by(65_537).map(f32::from_bits).collect();
+            let near =
+                |it: u64| f32::from_bits(((97 + it % 61) << 23 | it >> 7 & 0x7f_ffff) as u32);
+            all.extend((0..100_003).map(|_| near(draw())));
+            Tensor::from_vec(&all, shape(all.len())).unwrap()
+        }
+        _ => {
+            let mut all: Vec<f64> =
+                (0..=u64::MAX).step_by((1 << 48) + 12_345).map(f64::from_bits).collect();
+            let near = |it: u64| f64::from_bits((993 + it % 61) << 52 | it >> 3 & ((1 << 52) - 1));
+            all.extend((0..100_003).map(|_| near(draw())));
+            Tensor::from_vec(&all, shape(all.len())).unwrap()
+        }
+    }
+}
+
+/// The bits of `x / number`, but for those of NaN.
+fn quotients(program: &Program, x: &Tensor, number: &Tensor) -> Vec<Option<u64>> {
+    let (n, dtype) = (x.numel(), x.dtype());
+    let mut buffer = Bytes::zeroed(n * dtype.size()).unwrap();
+    let sources = [source(x).unwrap(), source(number).unwrap()];
+    run(program, &sources, &mut [OutView::new(&mut buffer, x.shape(), dtype).unwrap()], &[])
+        .unwrap();
+    match dtype {
+        DType::F32 => typed::slice::<f32>(&buffer)
+            .iter()
+            .map(|it| (!it.is_nan()).then(|| u64::from(it.to_bits())))
+            .collect(),
+        _ => typed::slice::<f64>(&buffer)
+            .iter()
+            .map(|it| (!it.is_nan()).then(|| it.to_bits()))
+            .collect(),
+    }
+}
+
+#[test]
+fn division_by_one_number_rounds_as_every_division() {
+    let all_ones = 2.0 - f64::from(f32::EPSILON);
+    let numbers = [
+        3.0,
+        7.0,
+        0.1,
+        -2.5,
+        1e-5,
+        0.999,
+        0.031_622_776,
+        1.0,
+        all_ones,
+        1e17,
+        1e19,
+        1e-19,
+        1e30,
+        1e-30,
+        3e-39,
+        0.0,
+        -0.0,
+        1e300,
+        1e-310,
+        f64::INFINITY,
+        f64::NAN,
+    ];
+    for dtype in [DType::F32, DType::F64] {
+        let x = dividends(dtype);
+        let refs = [Ref::Input(0), Ref::Input(1)];
+        let row = ops::find("div").unwrap();
+        let step = Step::new(row, &Attrs::new(), &refs, &[x.clone(), x.clone()]).unwrap();
+        let program = || build(&[dtype; 2], std::slice::from_ref(&step), &[Ref::Step(0)]).unwrap();
+        let mut tiles = program();
+        tiles.stay_with_instructions();
+        for number in numbers {
+            let by = Tensor::from_converted(&[number], Shape::from([1]), dtype).unwrap();
+            let want = quotients(&tiles, &x, &by);
+            for vectors in vectors() {
+                let mut written = program();
+                written.write_at_once(vectors);
+                let got = quotients(&written, &x, &by);
+                assert_eq!(written.code().n_forms(), (1, 0));
+                let first = got.iter().zip(&want).position(|(got, want)| got != want);
+                assert!(first.is_none(), "{dtype}, {vectors:?}: element {first:?} by {number:e}");
+            }
+        }
+    }
 }

@@ -145,10 +145,10 @@ impl Program {
         &self.code
     }
 
-    /// Has code of its own written at the first run.
+    /// Has code of its own, with such vectors, written at the first run.
     #[cfg(test)]
-    pub(super) fn write_at_once(&mut self) {
-        self.code.write_at_once(source_of(&self.ssa));
+    pub(super) fn write_at_once(&mut self, vectors: jit::Vectors) {
+        self.code.write_at_once(source_of(&self.ssa), vectors);
     }
 
     /// Has no code of its own written.

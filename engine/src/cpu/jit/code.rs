@@ -1,10 +1,12 @@
 //! Code in memory that may be executed, and how it is called.
 
+use std::mem::MaybeUninit;
+
 use memmap2::{Mmap, MmapMut};
 use smallvec::SmallVec;
 
-/// Bytes of a vector register.
-pub(super) const VECTOR: usize = 32;
+/// Bytes of the widest vector.
+const WIDEST: usize = 64;
 /// Most inputs and outputs.
 const MOST_REGISTERS: usize = 32;
 
@@ -54,7 +56,7 @@ impl MachineCode {
     ///
     /// # Safety
     /// As many elements can be read and written there, one of an input that there is one of for all. An output lies where an input does, element
-    /// by element, or overlaps none. The processor has AVX2 and FMA.
+    /// by element, or overlaps none. The processor has the instructions that the code is written with.
     pub(crate) unsafe fn run(&self, regs: &[*mut u8], n: usize, numbers: &[u64]) {
         assert!(regs.len() >= self.reads.len() + self.makes.len(), "an operand is missing");
         let whole = n - n % self.lanes;
@@ -74,16 +76,17 @@ impl MachineCode {
     /// # Safety
     /// As [`run`](Self::run).
     unsafe fn rest(&self, regs: &[*mut u8], at: usize, n: usize, numbers: &[u64]) {
-        #[repr(align(32))]
+        #[repr(align(64))]
         #[derive(Clone, Copy)]
-        struct Vector([u8; VECTOR]);
-        let mut vectors = [Vector([0; VECTOR]); MOST_REGISTERS];
+        struct Vector([u8; WIDEST]);
+        // No more of them are cleared than are read.
+        let mut vectors = [const { MaybeUninit::<Vector>::uninit() }; MOST_REGISTERS];
         let mut beside = [std::ptr::null_mut::<u8>(); MOST_REGISTERS];
         let (inputs, outputs) = regs.split_at(self.reads.len());
         for (idx, (&from, &(size, held))) in inputs.iter().zip(&self.reads).enumerate() {
             beside[idx] = from;
             if !held {
-                beside[idx] = vectors[idx].0.as_mut_ptr();
+                beside[idx] = vectors[idx].write(Vector([0; WIDEST])).0.as_mut_ptr();
                 // SAFETY: promised by the caller; a vector has room for fewer elements than it holds.
                 unsafe {
                     std::ptr::copy_nonoverlapping(from.add(at * size), beside[idx], n * size);
@@ -91,7 +94,7 @@ impl MachineCode {
             }
         }
         for idx in self.reads.len()..self.reads.len() + self.makes.len() {
-            beside[idx] = vectors[idx].0.as_mut_ptr();
+            beside[idx] = vectors[idx].as_mut_ptr().cast();
         }
         // SAFETY: there is a vector of each operand.
         unsafe { (self.entry)(beside.as_ptr(), self.lanes, numbers.as_ptr()) }

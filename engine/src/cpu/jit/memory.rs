@@ -5,7 +5,7 @@
 
 use iced_x86::{Code, Instruction, MemoryOperand, Register};
 
-use super::code::VECTOR;
+use super::Vectors;
 use super::text::Text;
 use crate::cpu::lane::Expansion;
 
@@ -22,25 +22,29 @@ pub(super) struct Memory {
     saved: usize,
     /// For each input and then each output the register that holds its address.
     pointers: Vec<Option<Register>>,
+    vectors: Vectors,
 }
 
 impl Memory {
     /// For a program of which the loop reads so many inputs.
-    pub(super) fn new(expansion: &Expansion, n_read: usize) -> Self {
+    pub(super) fn new(expansion: &Expansion, n_read: usize, vectors: Vectors) -> Self {
         let n = n_read + expansion.outputs.len();
         let saved = n.saturating_sub(FREE.len()).min(SAVED.len());
-        Self { saved, pointers: vec![None; expansion.inputs.len() + expansion.outputs.len()] }
+        let pointers = vec![None; expansion.inputs.len() + expansion.outputs.len()];
+        Self { saved, pointers, vectors }
     }
 
-    /// The beginning, with so many bytes for slots.
-    pub(super) fn enter(&self, text: &mut Text, bytes: u32) -> Option<()> {
+    /// The beginning, with so many slots.
+    pub(super) fn enter(&self, text: &mut Text, n_slots: u32) -> Option<()> {
         text.put(Instruction::with1(Code::Push_r64, Register::RBP))?;
         text.put(Instruction::with2(Code::Mov_r64_rm64, Register::RBP, Register::RSP))?;
         for it in &SAVED[..self.saved] {
             text.put(Instruction::with1(Code::Push_r64, *it))?;
         }
-        text.general(Code::Sub_rm64_imm32, Register::RSP, i32::try_from(bytes).ok()?)?;
-        text.general(Code::And_rm64_imm8, Register::RSP, -(VECTOR as i32))
+        let vector = self.vectors.bytes() as i32;
+        let bytes = i32::try_from(n_slots).ok()?.checked_mul(vector)?;
+        text.general(Code::Sub_rm64_imm32, Register::RSP, bytes)?;
+        text.general(Code::And_rm64_imm8, Register::RSP, -vector)
     }
 
     /// Puts the addresses of these inputs and of all outputs into registers, as far as there are any.
@@ -82,8 +86,9 @@ impl Memory {
     }
 
     /// A slot of the stack.
-    pub(super) fn slot(slot: u32) -> MemoryOperand {
-        MemoryOperand::with_base_displ(Register::RSP, i64::from(slot) * VECTOR as i64)
+    pub(super) fn slot(&self, slot: u32) -> MemoryOperand {
+        let bytes = self.vectors.bytes() as i64;
+        MemoryOperand::with_base_displ(Register::RSP, i64::from(slot) * bytes)
     }
 
     /// An input of which there is one element, or a number of the run, before the loop. What this gives is good for one instruction.

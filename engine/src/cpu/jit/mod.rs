@@ -1,7 +1,7 @@
 //! Machine code for lane programs, written at run time: one loop over the elements, in which all that lies between stays in registers.
 //!
 //! The tile machine runs one compiled loop per instruction and passes what lies between through the first-level cache. Code that is written
-//! for a program loads each element once and stores each result once. It is written from the steps that the loops themselves are compiled
+//! for a program loads each element once and stores each result once, by vectors as wide as the processor has them. It is written from the steps that the loops themselves are compiled
 //! from ([`crate::math::recorded`]), operation by operation, so it gives the same bits.
 //!
 //! **Invariant:** a program that cannot be written (functions of the C library, integers of 64 bits among floats of 32, another processor)
@@ -9,15 +9,21 @@
 
 mod code;
 #[cfg(target_arch = "x86_64")]
+mod divide;
+#[cfg(target_arch = "x86_64")]
 mod instructions;
 #[cfg(target_arch = "x86_64")]
 mod memory;
+#[cfg(target_arch = "x86_64")]
+mod narrow;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 #[cfg(target_arch = "x86_64")]
 mod text;
 #[cfg(target_arch = "x86_64")]
 mod values;
+#[cfg(target_arch = "x86_64")]
+mod vectors;
 #[cfg(target_arch = "x86_64")]
 mod writer;
 
@@ -36,10 +42,36 @@ use crate::sync::OnceLock;
 const WORTH: usize = 1 << 18;
 /// Most steps of a program that is written.
 const MOST_STEPS: usize = 400;
-/// Steps for each instruction of the tile machine up to which 256-bit registers are better than 512-bit loops.
-const LIGHT: usize = 4;
 /// Most versions of one program.
 const MOST_FORMS: usize = 8;
+
+/// How many bits a vector has that code computes with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Vectors {
+    /// With AVX2 and FMA.
+    Bits256,
+    /// With AVX-512 F, BW, DQ and VL.
+    Bits512,
+}
+
+impl Vectors {
+    /// The widest of an instruction set; `None` where no code is written for it.
+    pub(crate) fn of(isa: Isa) -> Option<Self> {
+        match isa {
+            Isa::Portable => None,
+            Isa::Avx2 => Some(Self::Bits256),
+            Isa::Avx512 => Some(if is_narrow() { Self::Bits256 } else { Self::Bits512 }),
+        }
+    }
+
+    /// Bytes of one.
+    fn bytes(self) -> usize {
+        match self {
+            Self::Bits256 => 32,
+            Self::Bits512 => 64,
+        }
+    }
+}
 
 /// What gives the expansion of a program, once it is wanted; `None` where there is none.
 pub(crate) type Source = Box<dyn Fn() -> Option<Expansion> + Send + Sync>;
@@ -49,7 +81,7 @@ pub(crate) struct Writable {
     source: Source,
     expansion: OnceLock<Option<Expansion>>,
     n_instructions: usize,
-    most_steps: usize,
+    vectors: Vectors,
     /// Elements times instructions that ran without.
     ran: AtomicUsize,
     first: OnceLock<Box<Form>>,
@@ -72,27 +104,28 @@ struct Form {
 }
 
 impl Writable {
-    /// `None` where code would not be better than `n_instructions` of the tile machine for this instruction set.
+    /// `None` where code would not be better than `n_instructions` of the tile machine for this instruction set: it is not better than one.
     pub(crate) fn new(source: Source, n_instructions: usize, isa: Isa) -> Option<Self> {
-        let most_steps = match isa {
-            Isa::Portable => return None,
-            Isa::Avx2 => MOST_STEPS,
-            Isa::Avx512 => MOST_STEPS.min(LIGHT * n_instructions),
-        };
-        let ran = match mode() {
-            Mode::Off => return None,
-            Mode::WhereItPays => 0,
-            Mode::AtOnce => WORTH,
-        };
-        (n_instructions > 1).then(|| Self::with(source, n_instructions, most_steps, ran))
+        let vectors = Vectors::of(isa)?;
+        if n_instructions < 2 {
+            return None;
+        }
+        match mode() {
+            Mode::Off => None,
+            Mode::WhereItPays => {
+                let worthy = move || source().filter(|it| pays(it, vectors));
+                Some(Self::with(Box::new(worthy), n_instructions, vectors, 0))
+            }
+            Mode::AtOnce => Some(Self::with(source, n_instructions, vectors, WORTH)),
+        }
     }
 
-    fn with(source: Source, n_instructions: usize, most_steps: usize, ran: usize) -> Self {
+    fn with(source: Source, n_instructions: usize, vectors: Vectors, ran: usize) -> Self {
         Self {
             source,
             expansion: OnceLock::new(),
             n_instructions,
-            most_steps,
+            vectors,
             ran: AtomicUsize::new(ran),
             first: OnceLock::new(),
         }
@@ -100,7 +133,7 @@ impl Writable {
 
     /// The expansion, if code may be written from it.
     fn expansion(&self) -> Option<&Expansion> {
-        let fits = |it: &Expansion| it.ops.len() <= self.most_steps && it.inputs.len() < 64;
+        let fits = |it: &Expansion| it.ops.len() <= MOST_STEPS && it.inputs.len() < 64;
         self.expansion.get_or_init(|| (self.source)().filter(fits)).as_ref()
     }
 
@@ -131,7 +164,7 @@ impl Writable {
             return None;
         }
         let form = place.get_or_init(|| {
-            let code = self.expansion().and_then(|it| write(it, held));
+            let code = self.expansion().and_then(|it| write(it, held, self.vectors));
             Box::new(Form { held, code, next: OnceLock::new() })
         });
         // Another thread may have put another form there.
@@ -150,10 +183,10 @@ impl Writable {
         to.extend(params.iter().zip(&expansion.params).map(bits));
     }
 
-    /// A program that code is written for at the first run, whether that pays or not.
+    /// A program that code with such vectors is written for at the first run, whether that pays or not.
     #[cfg(test)]
-    pub(crate) fn at_once(source: Source) -> Self {
-        Self::with(source, 1, MOST_STEPS, WORTH)
+    pub(crate) fn at_once(source: Source, vectors: Vectors) -> Self {
+        Self::with(source, 1, vectors, WORTH)
     }
 
     /// How many versions have been written, and how many could not be.
@@ -163,6 +196,14 @@ impl Writable {
         let (written, not): (Vec<_>, Vec<_>) = forms.partition(|it| it.code.is_some());
         (written.len(), not.len())
     }
+}
+
+/// Whether code with such vectors takes less time than the tile machine. Rounding to bfloat16 is a chain of a dozen steps behind each operation, for
+/// which a loop waits that computes one vector at a time; the 512-bit loops of the tile machine compute several (BENCHMARKS.md, "Code of its own").
+fn pays(expansion: &Expansion, vectors: Vectors) -> bool {
+    let outputs = expansion.outputs.iter().map(|it| &it.1);
+    let rounds = outputs.chain(&expansion.inputs).any(|it| *it == Mem::BF16);
+    vectors == Vectors::Bits256 || !rounds
 }
 
 /// When code is written in this process.
@@ -184,17 +225,24 @@ fn mode() -> Mode {
     })
 }
 
+/// `NOTEGRAD_JIT_BITS=256` has no wider vectors written, for comparisons.
+fn is_narrow() -> bool {
+    static NARROW: OnceLock<bool> = OnceLock::new();
+    *NARROW.get_or_init(|| std::env::var("NOTEGRAD_JIT_BITS").as_deref() == Ok("256"))
+}
+
 #[cfg(target_arch = "x86_64")]
-fn write(expansion: &Expansion, held: u64) -> Option<MachineCode> {
-    let values = values::Values::of(expansion, held)?;
+fn write(expansion: &Expansion, held: u64, vectors: Vectors) -> Option<MachineCode> {
+    let values = values::Values::of(expansion, held, vectors)?;
     let text = writer::write(expansion, &values)?;
     let reads =
         (0..expansion.inputs.len()).map(|it| (expansion.inputs[it].size(), held >> it & 1 == 1));
     let makes = expansion.outputs.iter().map(|it| it.1.size());
-    MachineCode::new(&text.bytes, text.entry, values.lanes(), reads.collect(), makes.collect())
+    let lanes = values.lanes().count();
+    MachineCode::new(&text.bytes, text.entry, lanes, reads.collect(), makes.collect())
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn write(_expansion: &Expansion, _held: u64) -> Option<MachineCode> {
+fn write(_expansion: &Expansion, _held: u64, _vectors: Vectors) -> Option<MachineCode> {
     None
 }

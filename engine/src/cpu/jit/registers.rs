@@ -1,17 +1,22 @@
-//! Which value each vector register holds.
+//! Which value each register holds.
 
-/// Vector registers of a processor with AVX2.
-pub(super) const COUNT: usize = 16;
+use std::ops::Range;
 
-/// The registers. A value that is pinned stays; one that is locked is an operand of what is being written.
-#[derive(Default)]
+use super::vectors::MOST_REGISTERS;
+
+/// The registers, by their numbers. A value that is pinned stays; one that is locked is an operand of what is being written.
 pub(super) struct Registers {
-    holds: [Option<u32>; COUNT],
-    pinned: u16,
-    locked: u16,
+    holds: [Option<u32>; MOST_REGISTERS],
+    pinned: u64,
+    locked: u64,
 }
 
 impl Registers {
+    /// All of them, empty.
+    pub(super) fn new() -> Self {
+        Self { holds: [None; MOST_REGISTERS], pinned: 0, locked: 0 }
+    }
+
     /// The register that holds a value.
     pub(super) fn of(&self, value: u32) -> Option<u8> {
         self.holds.iter().position(|it| *it == Some(value)).map(|it| it as u8)
@@ -22,12 +27,12 @@ impl Registers {
         (0..).zip(&self.holds).filter_map(|(at, it)| Some((at, (*it)?)))
     }
 
-    /// A register that nothing is in.
-    pub(super) fn free(&self) -> Option<u8> {
+    /// One of these that nothing is in.
+    pub(super) fn free(&self, mut among: Range<u8>) -> Option<u8> {
         let is_free = |it: &u8| {
             self.holds[usize::from(*it)].is_none() && !self.is_locked(*it) && !self.is_pinned(*it)
         };
-        (0..COUNT as u8).find(is_free)
+        among.find(is_free)
     }
 
     pub(super) fn hold(&mut self, register: u8, value: u32) {
@@ -55,7 +60,7 @@ impl Registers {
 
     /// Forgets all but what is pinned.
     pub(super) fn forget_all(&mut self) {
-        (0..COUNT as u8).for_each(|it| self.forget(it));
+        (0..MOST_REGISTERS as u8).for_each(|it| self.forget(it));
     }
 
     pub(super) fn is_pinned(&self, register: u8) -> bool {
@@ -66,8 +71,9 @@ impl Registers {
         self.locked >> register & 1 == 1
     }
 
-    /// How many are locked that hold no value: such as what is between two instructions.
-    pub(super) fn n_between(&self) -> usize {
-        (0..COUNT).filter(|it| self.holds[*it].is_none() && self.is_locked(*it as u8)).count()
+    /// How many of these are locked and hold no value: such as what is between two instructions.
+    pub(super) fn n_between(&self, among: Range<u8>) -> usize {
+        let is_between = |it: u8| self.holds[usize::from(it)].is_none() && self.is_locked(it);
+        among.filter(|it| is_between(*it)).count()
     }
 }

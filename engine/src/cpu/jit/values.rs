@@ -1,7 +1,10 @@
 //! What the steps of a program are to code that is written: which hold one number for all elements, how each lies in a register, and
 //! when it is read.
 
-use super::code::VECTOR;
+use std::ops::Range;
+
+use super::Vectors;
+use super::vectors::Lanes;
 use crate::cpu::lane::{Expansion, Mem};
 use crate::math::recorded::{Action, Op, Type};
 
@@ -12,7 +15,7 @@ pub(super) enum Kind {
     Float,
     /// Whole numbers as wide as a lane. One of 64 bits is one of these in a lane of 32 where its range is known to be that of 32.
     Int,
-    /// All bits where it is true.
+    /// All bits where it is true, or a bit in a register of masks.
     Mask,
     /// In no register: a number from outside of another width, which is only converted.
     Other,
@@ -37,7 +40,7 @@ pub(super) enum Origin {
 
 /// The steps of a program, sorted.
 pub(super) struct Values {
-    bytes: usize,
+    lanes: Lanes,
     origins: Vec<Origin>,
     kinds: Vec<Kind>,
     /// For each step the steps of the loop that read it, in order; an output is read behind the last.
@@ -46,19 +49,27 @@ pub(super) struct Values {
 
 impl Values {
     /// `None` where the steps are no arithmetic on lanes of one width.
-    pub(super) fn of(expansion: &Expansion, held: u64) -> Option<Self> {
-        let fits = |bytes| Sorting { expansion, held, bytes }.sorted();
+    pub(super) fn of(expansion: &Expansion, held: u64, vectors: Vectors) -> Option<Self> {
+        let fits =
+            |bytes| Sorting { expansion, held, bytes, lanes: Lanes { vectors, bytes } }.sorted();
         fits(4).or_else(|| fits(8))
     }
 
-    /// Elements of a vector.
-    pub(super) fn lanes(&self) -> usize {
-        VECTOR / self.bytes
+    pub(super) fn lanes(&self) -> Lanes {
+        self.lanes
     }
 
     /// Bytes of a lane.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.lanes.bytes
+    }
+
+    /// The numbers of the registers that hold values of the kind of this one.
+    pub(super) fn registers(&self, step: u32) -> Range<u8> {
+        match self.kind(step) {
+            Kind::Mask => self.lanes.vectors.masks(),
+            Kind::Float | Kind::Int | Kind::Other => self.lanes.vectors.wide(),
+        }
     }
 
     pub(super) fn kind(&self, step: u32) -> Kind {
@@ -96,6 +107,7 @@ impl Values {
 struct Sorting<'a> {
     expansion: &'a Expansion,
     held: u64,
+    lanes: Lanes,
     bytes: usize,
 }
 
@@ -110,7 +122,7 @@ impl Sorting<'_> {
             }
         }
         let mut res = Values {
-            bytes: self.bytes,
+            lanes: self.lanes,
             origins: vec![Origin::Unused; ops.len()],
             kinds: vec![Kind::Other; ops.len()],
             reads: vec![Vec::new(); ops.len()],
@@ -227,7 +239,9 @@ impl Sorting<'_> {
             | Action::Trunc
             | Action::RoundTiesEven => (is_float && all(Kind::Float)).then_some(Kind::Float),
             Action::Add | Action::Sub if is_int => all(Kind::Int).then_some(Kind::Int),
-            Action::Mul if is_int && self.bytes == 4 => all(Kind::Int).then_some(Kind::Int),
+            Action::Mul if is_int => {
+                (self.lanes.has_whole() && all(Kind::Int)).then_some(Kind::Int)
+            }
             Action::Add | Action::Sub | Action::Mul => {
                 (is_float && all(Kind::Float)).then_some(Kind::Float)
             }
@@ -236,9 +250,8 @@ impl Sorting<'_> {
                 _ => ((is_int || is_small) && all(Kind::Int)).then_some(Kind::Int),
             },
             Action::Shl(_) => (is_int && all(Kind::Int)).then_some(Kind::Int),
-            Action::Shr(_) => {
-                ((is_int || is_small) && self.bytes == 4 && all(Kind::Int)).then_some(Kind::Int)
-            }
+            Action::Shr(_) => ((is_int || is_small) && self.lanes.has_whole() && all(Kind::Int))
+                .then_some(Kind::Int),
             Action::Equals | Action::Less | Action::AtMost => {
                 (all(Kind::Float) || all(Kind::Int)).then_some(Kind::Mask)
             }
@@ -254,15 +267,16 @@ impl Sorting<'_> {
                 Kind::Float | Kind::Int | Kind::Mask | Kind::Other => None,
             },
             Action::Convert => self.converted(op, values, is_float),
+            // The bits of a half are a whole number of 32 bits.
+            Action::FromHalf => (self.has_halves() && all(Kind::Int)).then_some(Kind::Float),
+            Action::ToHalf => (self.has_halves() && all(Kind::Float)).then_some(Kind::Int),
             Action::Library(_)
             | Action::Library2(_)
             | Action::Quotient
             | Action::Remainder
             | Action::Power
             | Action::ShlBy
-            | Action::ShrBy
-            | Action::FromHalf
-            | Action::ToHalf => None,
+            | Action::ShrBy => None,
         }
     }
 
@@ -273,9 +287,14 @@ impl Sorting<'_> {
                 Type::I32 | Type::I64 => Some(Kind::Int),
                 Type::Bool | Type::F64 => None,
             },
+            Kind::Int if self.lanes.has_whole() && is_float => Some(Kind::Float),
             Kind::Other if is_float => Some(Kind::Float),
             Kind::Float | Kind::Int | Kind::Mask | Kind::Other => None,
         }
+    }
+
+    fn has_halves(&self) -> bool {
+        self.bytes == 4 && self.lanes.vectors.has_halves()
     }
 
     fn given(&self, number: usize, ty: Type) -> Option<Kind> {

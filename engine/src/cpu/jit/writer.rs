@@ -3,23 +3,26 @@
 //! Registers are given to values as the steps come (the value that is read latest is put by when there is none left, L. Belady, 1966), which is
 //! best for straight-line code. Numbers for all elements and what was put by are read from memory where an instruction can.
 
-use iced_x86::{Code, Instruction, MemoryOperand, Register};
+use std::ops::Range;
 
-use super::code::VECTOR;
+use iced_x86::{Instruction, MemoryOperand, Register};
+
+use super::Vectors;
 use super::instructions::{self as table, Two, bits};
 use super::memory::Memory;
-use super::registers::{COUNT, Registers};
-use super::text::{Arg, Text, low, wide};
+use super::registers::Registers;
+use super::text::{Arg, Text};
 use super::values::{Kind, Origin, Values};
-use crate::cpu::lane::{Expansion, Mem};
+use super::vectors::{Lanes, low};
+use crate::cpu::lane::Expansion;
 use crate::math::recorded::{Action, Op};
 
 /// Constants that instructions need besides those of the program.
-const N_OWN: usize = 6;
+const N_OWN: usize = 9;
 /// Registers that are left free where numbers are pinned.
 const SPARE: usize = 2;
-/// Most slots on the stack, so that they lie within the page that guards its end.
-const MOST_SLOTS: u32 = 96;
+/// Most bytes of slots on the stack, so that they lie within the page that guards its end.
+const MOST_IN_SLOTS: usize = 3 << 10;
 
 /// Code and where it begins.
 pub(super) struct Written {
@@ -30,12 +33,13 @@ pub(super) struct Written {
 /// Writes the code of a program, twice: the first time tells how many registers there are for numbers to stay in. `None` where a step has no instruction.
 pub(super) fn write(expansion: &Expansion, values: &Values) -> Option<Written> {
     let trial = Writer::new(expansion, values).written(&[], 0)?;
-    let room = COUNT.saturating_sub(trial.most_in_use + SPARE);
+    let wide = values.lanes().vectors.wide();
+    let room = wide.len().saturating_sub(trial.most_in_use + SPARE);
     let mut numbers: Vec<u32> = values
         .origins()
         .filter(|it| matches!(it.1, Origin::Known(_) | Origin::Before))
         .map(|it| it.0)
-        .filter(|it| values.n_reads(*it) > 0)
+        .filter(|it| values.n_reads(*it) > 0 && values.registers(*it) == wide)
         .collect();
     numbers.sort_by_key(|it| std::cmp::Reverse(values.n_reads(*it)));
     numbers.truncate(room);
@@ -50,16 +54,18 @@ pub(super) fn write(expansion: &Expansion, values: &Values) -> Option<Written> {
     }
 }
 
-struct Writer<'a> {
-    expansion: &'a Expansion,
-    values: &'a Values,
-    text: Text,
-    memory: Memory,
-    registers: Registers,
+pub(super) struct Writer<'a> {
+    pub(super) expansion: &'a Expansion,
+    pub(super) values: &'a Values,
+    pub(super) text: Text,
+    pub(super) memory: Memory,
+    pub(super) registers: Registers,
     /// For each step the slot of the stack that holds it.
     slots: Vec<Option<u32>>,
-    n_slots: u32,
-    /// Most registers that held what is in no memory.
+    pub(super) n_slots: u32,
+    /// Numbers for all elements that the loop divides by, and the slots of their reciprocals.
+    pub(super) divisors: Vec<(u32, u32)>,
+    /// Most registers of vectors that held what is in no memory.
     most_in_use: usize,
 }
 
@@ -69,11 +75,12 @@ impl<'a> Writer<'a> {
         let n_constants = values.origins().filter(known).count() + N_OWN;
         let streams = values.origins().filter(|it| matches!(it.1, Origin::Read(_))).count();
         Self {
-            text: Text::new(values.bytes(), n_constants),
-            memory: Memory::new(expansion, streams),
-            registers: Registers::default(),
+            text: Text::new(values.lanes(), n_constants),
+            memory: Memory::new(expansion, streams, values.lanes().vectors),
+            registers: Registers::new(),
             slots: vec![None; expansion.ops.len()],
             n_slots: 0,
+            divisors: Vec::new(),
             most_in_use: 0,
             expansion,
             values,
@@ -83,15 +90,16 @@ impl<'a> Writer<'a> {
     /// Writes all of it, with these numbers in registers, and room for so many slots.
     fn written(mut self, pinned: &[u32], n_slots: u32) -> Option<Self> {
         let values = self.values;
-        self.memory.enter(&mut self.text, n_slots * VECTOR as u32)?;
+        self.memory.enter(&mut self.text, n_slots)?;
         for (step, _) in values.origins().filter(|it| it.1 == Origin::Before) {
             self.before(step)?;
         }
+        self.invert_divisors()?;
         self.registers.forget_all();
         for (register, &number) in (0..).zip(pinned.iter().rev()) {
-            let register = COUNT as u8 - 1 - register;
+            let register = self.vectors().wide().end - 1 - register;
             let home = self.home(number)?;
-            self.text.load(register, home)?;
+            self.text.load(register, Arg::Mem(home))?;
             self.registers.pin(register, number);
         }
         let reads = values.origins().filter_map(|it| match it.1 {
@@ -106,9 +114,10 @@ impl<'a> Writer<'a> {
         for output in 0..self.expansion.outputs.len() {
             self.store(output)?;
         }
-        self.memory.next(&mut self.text, values.lanes() as i32, start)?;
+        self.memory.next(&mut self.text, values.lanes().count() as i32, start)?;
         self.memory.leave(&mut self.text)?;
-        (self.n_slots <= MOST_SLOTS).then_some(self)
+        let in_slots = self.n_slots as usize * self.vectors().bytes();
+        (in_slots <= MOST_IN_SLOTS).then_some(self)
     }
 
     /// A step that is computed once: its result goes to a slot.
@@ -127,7 +136,15 @@ impl<'a> Writer<'a> {
         let register = self.registers.of(step)?;
         let slot = self.slot_of(step);
         self.registers.unlock_all();
-        self.text.store(Memory::slot(slot), register)
+        self.text.store(self.memory.slot(slot), register)
+    }
+
+    pub(super) fn lanes(&self) -> Lanes {
+        self.values.lanes()
+    }
+
+    pub(super) fn vectors(&self) -> Vectors {
+        self.values.lanes().vectors
     }
 
     fn op(&self, step: u32) -> &'a Op {
@@ -142,12 +159,16 @@ impl<'a> Writer<'a> {
         let from = self.memory.number(&mut self.text, self.expansion, number)?;
         match mem.filter(|it| it.size() != bytes) {
             None => {
-                self.text.put(Instruction::with2(table::broadcast(bytes), wide(register), from))?;
+                self.text.put(Instruction::with2(
+                    table::broadcast(self.lanes()),
+                    self.text.register(register),
+                    from,
+                ))?;
             }
             Some(mem) => {
                 let code = table::load_general(mem)?;
                 self.text.put(Instruction::with2(code, Register::EAX, from))?;
-                let code = Code::VEX_Vmovd_xmm_rm32;
+                let code = table::from_general(self.vectors());
                 self.text.put(Instruction::with2(code, low(register), Register::EAX))?;
                 self.spread(register)?;
             }
@@ -160,7 +181,7 @@ impl<'a> Writer<'a> {
     fn bring_converted(&mut self, step: u32, from: u32) -> Option<()> {
         let given = self.op(from);
         let Action::Given(number) = given.action else { return None };
-        let code = table::convert_one(given.ty, self.values.bytes())?;
+        let code = table::convert_one(given.ty, self.lanes())?;
         let register = self.take(step)?;
         let from = self.memory.number(&mut self.text, self.expansion, number as usize)?;
         self.text.put(Instruction::with3(code, low(register), low(register), from))?;
@@ -170,8 +191,9 @@ impl<'a> Writer<'a> {
     }
 
     fn spread(&mut self, register: u8) -> Option<()> {
-        let code = table::spread(self.values.bytes());
-        self.text.put(Instruction::with2(code, wide(register), low(register)))
+        let code = table::spread(self.lanes());
+        let to = self.text.register(register);
+        self.text.put(Instruction::with2(code, to, low(register)))
     }
 
     /// A step of arithmetic, whose result stays in a register.
@@ -185,30 +207,33 @@ impl<'a> Writer<'a> {
             [_, _] => (a, b, b),
             _ => (a, b, c),
         };
-        let kind = self.values.kind(op.operands[0]);
+        let (kind, lanes) = (self.values.kind(op.operands[0]), self.lanes());
+        let reciprocal = (op.action == Action::Div).then(|| self.reciprocal(step, b)).flatten();
+        let (and, xor) = (table::and(lanes.vectors), table::xor(lanes.vectors));
         let to = match op.action {
-            Action::Neg => self.with_constant(step, table::xor(), a, bits::sign(bytes))?,
-            Action::Abs => self.with_constant(step, table::and(), a, bits::magnitude(bytes))?,
-            Action::Not => self.with_constant(step, table::xor(), a, bits::ALL)?,
+            Action::Neg => self.with_constant(step, xor, a, bits::sign(bytes))?,
+            Action::Abs => self.with_constant(step, and, a, bits::magnitude(bytes))?,
             Action::Copysign => self.copysign(step, a, b)?,
             Action::MulAdd => self.mul_add(step, [a, b, c])?,
             Action::Select => self.select(step, [a, b, c])?,
             Action::Shl(_) | Action::Shr(_) => self.shift(step, op.action, a)?,
-            Action::Less if kind == Kind::Int => self.two(step, table::greater(bytes), b, a)?,
-            Action::AtMost if kind == Kind::Int => {
-                let greater = self.two(step, table::greater(bytes), a, b)?;
-                let all = self.text.constant(bits::ALL)?;
-                self.text.two(table::xor().code, greater, greater, Arg::Mem(all), None)?;
-                greater
+            Action::Div if reciprocal.is_some() => {
+                self.divide_by_number(step, [a, b], reciprocal?)?
             }
-            action => match table::one(action, bytes) {
-                Some((code, imm)) => {
+            Action::FromHalf => self.widen_half(step, a)?,
+            Action::ToHalf => self.round_to_half(step, a)?,
+            action => match (table::one(action, kind, lanes), table::two(action, kind, lanes)) {
+                (Some((code, imm)), _) => {
                     let from = self.arg(a, step)?;
                     let to = self.result(step)?;
                     self.text.one(code, to, from, imm)?;
                     to
                 }
-                None => self.two(step, table::two(action, kind, bytes)?, a, b)?,
+                (None, Some(with)) => self.two(step, with, a, b)?,
+                (None, None) if action == Action::Not => {
+                    self.with_constant(step, xor, a, bits::ALL)?
+                }
+                (None, None) => self.ordered(step, action, a, b)?,
             },
         };
         self.registers.hold(to, step);
@@ -228,6 +253,21 @@ impl<'a> Writer<'a> {
         Some(to)
     }
 
+    /// A comparison of whole numbers by the one that AVX2 has.
+    fn ordered(&mut self, step: u32, action: Action, a: u32, b: u32) -> Option<u8> {
+        let greater = table::greater(self.values.bytes());
+        match action {
+            Action::Less => self.two(step, greater, b, a),
+            Action::AtMost => {
+                let to = self.two(step, greater, a, b)?;
+                let all = Arg::Mem(self.text.constant(bits::ALL)?);
+                self.text.two(table::xor(self.vectors()).code, to, to, all, None)?;
+                Some(to)
+            }
+            _ => None,
+        }
+    }
+
     fn with_constant(&mut self, step: u32, with: Two, a: u32, bits: u64) -> Option<u8> {
         let first = self.register(a, step)?;
         let second = Arg::Mem(self.text.constant(bits)?);
@@ -237,7 +277,7 @@ impl<'a> Writer<'a> {
     }
 
     fn shift(&mut self, step: u32, action: Action, a: u32) -> Option<u8> {
-        let (code, count) = table::shift(action, self.values.bytes())?;
+        let (code, count) = table::shift(action, self.lanes())?;
         let from = self.register(a, step)?;
         let to = self.result(step)?;
         self.text.one(code, to, Arg::Reg(from), Some(count))?;
@@ -248,11 +288,12 @@ impl<'a> Writer<'a> {
         let bytes = self.values.bytes();
         let (number, sign) = (self.register(number, step)?, self.register(sign, step)?);
         let (to, between) = (self.take(step)?, self.take(step)?);
+        let [and, or] = [table::and, table::or].map(|it| it(self.vectors()).code);
         let magnitude = Arg::Mem(self.text.constant(bits::magnitude(bytes))?);
-        self.text.two(table::and().code, to, number, magnitude, None)?;
+        self.text.two(and, to, number, magnitude, None)?;
         let only_sign = Arg::Mem(self.text.constant(bits::sign(bytes))?);
-        self.text.two(table::and().code, between, sign, only_sign, None)?;
-        self.text.two(table::or().code, to, to, Arg::Reg(between), None)?;
+        self.text.two(and, between, sign, only_sign, None)?;
+        self.text.two(or, to, to, Arg::Reg(between), None)?;
         self.count();
         self.release(step);
         Some(to)
@@ -262,13 +303,13 @@ impl<'a> Writer<'a> {
         let (mask, no) = (self.register(mask, step)?, self.register(no, step)?);
         let yes = self.arg(yes, step)?;
         let to = self.result(step)?;
-        self.text.blend(table::blend(self.values.bytes()), to, no, yes, mask)?;
+        self.text.blend(to, no, yes, mask)?;
         Some(to)
     }
 
     /// Onto an operand that nothing reads later, or a copy of one.
     fn mul_add(&mut self, step: u32, [a, b, c]: [u32; 3]) -> Option<u8> {
-        let bytes = self.values.bytes();
+        let lanes = self.lanes();
         let ends = |it: &Self, value: u32| {
             let register = it.registers.of(value)?;
             let others = [a, b, c].iter().filter(|it| **it == value).count() > 1;
@@ -276,20 +317,19 @@ impl<'a> Writer<'a> {
             (!others && !is_read && !it.registers.is_pinned(register)).then_some(register)
         };
         let (code, to, second, third) = if let Some(to) = ends(self, c) {
-            (table::sum_and_product(bytes), to, a, b)
+            (table::sum_and_product(lanes), to, a, b)
         } else if let Some(to) = ends(self, a) {
-            (table::product_and_sum(bytes), to, b, c)
+            (table::product_and_sum(lanes), to, b, c)
         } else if let Some(to) = ends(self, b) {
-            (table::product_and_sum(bytes), to, a, c)
+            (table::product_and_sum(lanes), to, a, c)
         } else {
             let from = self.arg(c, step)?;
             let to = self.take(step)?;
-            let copy = Code::VEX_Vmovups_ymm_ymmm256;
-            self.text.one(copy, to, from, None)?;
-            (table::sum_and_product(bytes), to, a, b)
+            self.text.load(to, from)?;
+            (table::sum_and_product(lanes), to, a, b)
         };
         self.registers.lock(to);
-        let swaps = code == table::sum_and_product(bytes)
+        let swaps = code == table::sum_and_product(lanes)
             && self.registers.of(second).is_none()
             && self.registers.of(third).is_some();
         let (second, third) = if swaps { (third, second) } else { (second, third) };
@@ -310,6 +350,9 @@ impl<'a> Writer<'a> {
         if mem.size() == self.values.bytes() {
             let to = self.memory.output(&mut self.text, self.expansion, output)?;
             self.text.store(to, from)?;
+        } else if let Some(code) = table::narrowed(mem, self.vectors()) {
+            let to = self.memory.output(&mut self.text, self.expansion, output)?;
+            self.text.put(Instruction::with2(code, to, self.text.register(from)))?;
         } else {
             let (narrow, upper) = (self.take(end)?, self.take(end)?);
             self.narrow(from, mem, narrow, upper)?;
@@ -321,57 +364,51 @@ impl<'a> Writer<'a> {
         Some(())
     }
 
-    /// The low bits of whole numbers of 32 bits, side by side.
-    fn narrow(&mut self, from: u8, mem: Mem, to: u8, upper: u8) -> Option<()> {
-        let kept = Arg::Mem(self.text.constant(if mem.size() == 1 { 0xff } else { 0xffff })?);
-        self.text.two(table::and().code, to, from, kept, None)?;
-        let code = Code::VEX_Vextracti128_xmmm128_ymm_imm8;
-        self.text.put(Instruction::with3(code, low(upper), wide(to), 1_u32))?;
-        let code = Code::VEX_Vpackusdw_xmm_xmm_xmmm128;
-        self.text.put(Instruction::with3(code, low(to), low(to), low(upper)))?;
-        if mem.size() == 1 {
-            let code = Code::VEX_Vpackuswb_xmm_xmm_xmmm128;
-            self.text.put(Instruction::with3(code, low(to), low(to), low(to)))?;
-        }
-        Some(())
-    }
-
     /// A register for the result of a step, which may be that of an operand that nothing reads later.
-    fn result(&mut self, step: u32) -> Option<u8> {
+    pub(super) fn result(&mut self, step: u32) -> Option<u8> {
         self.count();
         self.registers.unlock_all();
         self.release(step);
-        self.take(step)
+        self.take_of(self.values.registers(step), step)
     }
 
     /// Forgets what nothing reads after a step.
-    fn release(&mut self, step: u32) {
+    pub(super) fn release(&mut self, step: u32) {
         let is_read = |value: u32| self.values.next_read(value, step + 1).is_some();
         let ended: Vec<u8> =
             self.registers.all().filter(|it| !is_read(it.1)).map(|it| it.0).collect();
         ended.into_iter().for_each(|it| self.registers.forget(it));
     }
 
-    fn count(&mut self) {
-        let is_nowhere = |value: u32| self.values.origin(value) == Origin::Inside;
-        let in_use = self.registers.all().filter(|it| is_nowhere(it.1)).count();
-        self.most_in_use = self.most_in_use.max(in_use + self.registers.n_between());
+    pub(super) fn count(&mut self) {
+        let wide = self.vectors().wide();
+        let is_nowhere =
+            |it: &(u8, u32)| wide.contains(&it.0) && self.values.origin(it.1) == Origin::Inside;
+        let in_use = self.registers.all().filter(is_nowhere).count();
+        self.most_in_use = self.most_in_use.max(in_use + self.registers.n_between(wide.clone()));
     }
 
-    /// A register for something new, which is locked. What it held is put by if it is read again.
-    fn take(&mut self, at: u32) -> Option<u8> {
-        let register = match self.registers.free() {
+    /// A register for a new vector.
+    pub(super) fn take(&mut self, at: u32) -> Option<u8> {
+        self.take_of(self.vectors().wide(), at)
+    }
+
+    /// One of these registers for something new, which is locked. What it held is put by if it is read again.
+    pub(super) fn take_of(&mut self, among: Range<u8>, at: u32) -> Option<u8> {
+        let register = match self.registers.free(among.clone()) {
             Some(free) => free,
-            None => self.put_by(at)?,
+            None => self.put_by(&among, at)?,
         };
         self.registers.lock(register);
         Some(register)
     }
 
-    fn put_by(&mut self, at: u32) -> Option<u8> {
+    fn put_by(&mut self, among: &Range<u8>, at: u32) -> Option<u8> {
         let values = self.values;
-        let may_go =
-            |it: &(u8, u32)| !self.registers.is_locked(it.0) && !self.registers.is_pinned(it.0);
+        let may_go = |it: &(u8, u32)| {
+            let is_in_use = self.registers.is_locked(it.0) || self.registers.is_pinned(it.0);
+            among.contains(&it.0) && !is_in_use
+        };
         let later = |it: &(u8, u32)| values.next_read(it.1, at).unwrap_or(u32::MAX);
         let (register, value) = self.registers.all().filter(may_go).max_by_key(later)?;
         let is_inside = values.origin(value) == Origin::Inside;
@@ -380,7 +417,7 @@ impl<'a> Writer<'a> {
             && self.slots[value as usize].is_none()
         {
             let slot = self.slot_of(value);
-            self.text.store(Memory::slot(slot), register)?;
+            self.text.store(self.memory.slot(slot), register)?;
         }
         self.registers.forget(register);
         Some(register)
@@ -397,7 +434,9 @@ impl<'a> Writer<'a> {
     fn home(&mut self, value: u32) -> Option<MemoryOperand> {
         match self.values.origin(value) {
             Origin::Known(bits) => self.text.constant(bits),
-            Origin::Before | Origin::Inside => self.slots[value as usize].map(Memory::slot),
+            Origin::Before | Origin::Inside => {
+                self.slots[value as usize].map(|it| self.memory.slot(it))
+            }
             Origin::Read(input) if self.expansion.inputs[input].size() == self.values.bytes() => {
                 self.memory.input(&mut self.text, self.expansion, input)
             }
@@ -406,21 +445,21 @@ impl<'a> Writer<'a> {
     }
 
     /// A register that holds a value, and is locked.
-    fn register(&mut self, value: u32, at: u32) -> Option<u8> {
+    pub(super) fn register(&mut self, value: u32, at: u32) -> Option<u8> {
         if let Some(register) = self.registers.of(value) {
             self.registers.lock(register);
             return Some(register);
         }
-        let register = self.take(at)?;
+        let register = self.take_of(self.values.registers(value), at)?;
         match self.values.origin(value) {
             Origin::Read(input) if self.expansion.inputs[input].size() != self.values.bytes() => {
                 let from = self.memory.input(&mut self.text, self.expansion, input)?;
-                let code = table::load_narrow(self.expansion.inputs[input])?;
-                self.text.put(Instruction::with2(code, wide(register), from))?;
+                let code = table::load_narrow(self.expansion.inputs[input], self.vectors())?;
+                self.text.put(Instruction::with2(code, self.text.register(register), from))?;
             }
             _ => {
                 let home = self.home(value)?;
-                self.text.load(register, home)?;
+                self.text.load(register, Arg::Mem(home))?;
             }
         }
         self.registers.hold(register, value);
@@ -428,13 +467,15 @@ impl<'a> Writer<'a> {
     }
 
     /// A value as the last operand: where it lies, unless it is in a register or is read again and there is one left.
-    fn arg(&mut self, value: u32, at: u32) -> Option<Arg> {
+    pub(super) fn arg(&mut self, value: u32, at: u32) -> Option<Arg> {
         let held = self.registers.of(value);
         let is_read_again = self.values.next_read(value, at + 1).is_some();
-        let is_kept = held.is_some() || is_read_again && self.registers.free().is_some();
+        let registers = self.values.registers(value);
+        let is_kept = held.is_some() || is_read_again && self.registers.free(registers).is_some();
         let is_whole = match self.values.origin(value) {
             Origin::Read(input) => self.expansion.inputs[input].size() == self.values.bytes(),
-            _ => true,
+            // Masks in registers of their own are read from there.
+            _ => self.values.kind(value) != Kind::Mask || !self.vectors().has_masks(),
         };
         if is_kept || !is_whole {
             return self.register(value, at).map(Arg::Reg);

@@ -161,10 +161,14 @@ impl Code {
         res
     }
 
-    /// Has code written from this expansion at the first run, if it can be.
+    /// Has code with such vectors written from this expansion at the first run, if it can be.
     #[cfg(test)]
-    pub(crate) fn write_at_once(&mut self, source: crate::cpu::jit::Source) {
-        self.writable = Some(Arc::new(Writable::at_once(source)));
+    pub(crate) fn write_at_once(
+        &mut self,
+        source: crate::cpu::jit::Source,
+        vectors: crate::cpu::jit::Vectors,
+    ) {
+        self.writable = Some(Arc::new(Writable::at_once(source, vectors)));
     }
 
     /// How many versions of code have been written, and how many could not be.
