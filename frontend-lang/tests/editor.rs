@@ -273,7 +273,7 @@ fn attributes() {
     check(&known, "'a b'.spli|", "spli", &["split", "splitlines"]);
     check(&known, "config[\"müll 🙂\"].ke|", "ke", &["keys"]);
     check(&known, "torch.nn.functional.silu|", "silu", &["silu"]);
-    check(&known, "nn.Line|", "Line", &["Linear"]);
+    check(&known, "nn.Line|", "Line", &["Linear", "LinearCrossEntropyLoss"]);
     check(&known, "Net.forw|", "forw", &["forward"]);
     check(&known, "nosuch.|", "", &[]);
     offers(&known, "opt.|", &["step", "zero_grad", "param_groups"]);

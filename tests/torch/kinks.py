@@ -41,3 +41,19 @@ for numbers in ([[1.0, 2.0], [2.0, 4.0]], [[1.0, 2.0, 3.0], [2.0, 4.0, 6.0], [1.
 stacked = values(2, 3, 3) + torch.eye(3, **double)
 show("hessian of dets", settled(hessian(lambda x: torch.linalg.det(x).sum(), stacked)))
 show("hessian of a large det", settled(hessian(torch.linalg.det, values(17, 17) + 2 * torch.eye(17, **double))[0, 0]))
+
+# The first derivative is the same, whether a second is to follow or not.
+def firsts(name, function, x):
+    x = x.clone().requires_grad_()
+    for again in (False, True):
+        (found,) = torch.autograd.grad(function(x), x, create_graph=again)
+        show(f"{name}, create_graph={again}", found)
+
+
+nan, inf = math.nan, math.inf
+firsts("logaddexp of NaN", lambda x: torch.logaddexp(x, torch.ones(3, **double)).sum(), torch.tensor([nan, inf, -inf], **double))
+firsts("logaddexp with NaN", lambda x: torch.logaddexp(torch.tensor([nan, 2.0, 1.0], **double), x).sum(), torch.ones(3, **double))
+firsts("prod of large and small", lambda x: x.prod(), torch.tensor([1e-100] * 3 + [2e100] * 3, **double))
+firsts("prod with zeros", lambda x: x.prod(1).sum(), torch.tensor([[0.0, 2.0, 3.0], [0.0, 4.0, 0.0], [2.0, 3.0, 4.0]], **double))
+firsts("det", lambda x: torch.linalg.det(x).sum(), stacked)
+firsts("det of a large matrix", torch.linalg.det, values(6, 6) + 2 * torch.eye(6, **double))

@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 
 use super::{Graph, Kind, Node, Value};
 use crate::op::Body;
-use crate::{Attr, Attrs, DType, Device, Layout, Meta, Number, Tensor};
+use crate::{Attr, Attrs, Device, Layout, Meta, Number, Tensor};
 
 /// What graphs of a class have in common.
 #[derive(Clone, Debug)]
@@ -35,7 +35,10 @@ pub struct Numbers {
     floats: Vec<u64>,
 }
 
-/// A class, and the numbers of the graph. `None` for graphs that run others.
+/// Bytes of the constants of a graph that is put into a class: larger ones would be kept for longer than the function needs them.
+const MOST_CONSTANT_BYTES: usize = 1 << 16;
+
+/// A class, and the numbers of the graph. `None` for graphs that run others, and for those of large constants.
 pub fn classify(graph: &Graph) -> Option<(Class, Numbers)> {
     let mut writer = Writer::default();
     writer.graph(graph)?;
@@ -118,8 +121,13 @@ impl Writer {
             Device::Meta => 1,
             Device::Cuda(index) => 2 + index as u64,
         });
+        self.words.push(graph.nodes().len() as u64);
         for node in graph.nodes() {
             self.node(node)?;
+        }
+        let bytes: usize = self.constants.iter().map(|it| it.meta().bytes()).sum();
+        if bytes > MOST_CONSTANT_BYTES {
+            return None;
         }
         self.values(&graph.outputs);
         self.words.push(graph.stores.len() as u64);
@@ -143,15 +151,17 @@ impl Writer {
                 }
                 self.words.extend([5, ptr::from_ref(*op) as u64]);
                 self.values(inputs);
+                self.words.push(attrs.len() as u64);
                 attrs.iter().try_for_each(|it| self.attr(it))?;
             }
         }
+        self.words.push(node.metas.len() as u64);
         node.metas.iter().for_each(|it| self.meta(it));
         Some(())
     }
 
     fn fed(&mut self, kind: u64, layout: &Layout) {
-        self.words.push(kind);
+        self.words.extend([kind, layout.strides.len() as u64]);
         self.int(layout.offset as i64);
         layout.strides.iter().for_each(|&it| self.int(it as i64));
     }
@@ -159,7 +169,7 @@ impl Writer {
     fn constant(&mut self, tensor: &Tensor) -> Option<()> {
         let Layout { strides, offset, .. } = tensor.layout();
         let root = std::sync::Arc::as_ptr(&tensor.storage().ok()?) as usize;
-        self.words.extend([3, root as u64, *offset as u64]);
+        self.words.extend([3, root as u64, *offset as u64, strides.len() as u64]);
         self.words.extend(strides.iter().map(|&it| it as u64));
         // Its sizes stand for themselves.
         self.words.extend(tensor.shape().iter().map(|&it| it as u64));
@@ -197,7 +207,7 @@ impl Writer {
                 self.words.extend([11, all.len() as u64]);
                 all.iter().for_each(|&it| self.int(it));
             }
-            Attr::DType(it) => self.words.extend([12, dtype(*it)]),
+            Attr::DType(it) => self.words.extend([12, *it as u64]),
             Attr::Str(it) => {
                 // Texts of rows, which stay where they are.
                 self.words.extend([13, it.as_ptr() as u64, it.len() as u64]);
@@ -217,7 +227,7 @@ impl Writer {
     }
 
     fn meta(&mut self, it: &Meta) {
-        self.words.extend([dtype(it.dtype), it.shape.rank() as u64]);
+        self.words.extend([it.dtype as u64, it.shape.rank() as u64]);
         it.shape.iter().for_each(|&it| self.int(it as i64));
     }
 
@@ -253,10 +263,6 @@ impl Writer {
         let class = Class { words: self.words, _constants: self.constants };
         (class, Numbers { ints, floats: self.floats })
     }
-}
-
-fn dtype(it: DType) -> u64 {
-    it as u64
 }
 
 #[cfg(test)]

@@ -283,7 +283,7 @@ impl Graph {
     }
 
     /// An op application that stands in another graph, whose nodes are taken over one by one: no two of those are equal, so it is not looked
-    /// for among those that are here.
+    /// for among those that are here, nor found by [`Graph::apply`] later. For graphs to which nothing is added.
     pub(crate) fn take_over(
         &mut self,
         op: &'static OpDef,

@@ -4,7 +4,7 @@
 use std::borrow::Borrow;
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -122,7 +122,7 @@ fn built<T: Borrow<Tensor>>(
     Ok(program)
 }
 
-/// Programs of several ops that are kept; more are forgotten together.
+/// Programs of several ops that are known while a plan has them; more are forgotten together.
 const MOST_GROUPS: usize = 1024;
 
 /// What [`build`] makes a program of.
@@ -134,17 +134,17 @@ struct Group {
 }
 
 thread_local! {
-    static GROUPS: RefCell<FxHashMap<Group, Arc<Program>>> = RefCell::default();
+    static GROUPS: RefCell<FxHashMap<Group, Weak<Program>>> = RefCell::default();
 }
 
-/// As [`build`]; what was built of the same steps before is used again.
+/// As [`build`]; what was built of the same steps before, and is in use, is used again.
 pub(crate) fn shared(
     inputs: Vec<DType>,
     steps: Vec<Step>,
     outputs: Vec<Ref>,
 ) -> Result<Arc<Program>> {
     let group = Group { inputs, steps, outputs };
-    if let Some(known) = GROUPS.with_borrow(|it| it.get(&group).cloned()) {
+    if let Some(known) = GROUPS.with_borrow(|it| it.get(&group).and_then(Weak::upgrade)) {
         return Ok(known);
     }
     let program = Arc::new(build(&group.inputs, &group.steps, &group.outputs)?);
@@ -152,7 +152,7 @@ pub(crate) fn shared(
         if it.len() >= MOST_GROUPS {
             it.clear();
         }
-        it.insert(group, program.clone());
+        it.insert(group, Arc::downgrade(&program));
     });
     Ok(program)
 }

@@ -164,7 +164,11 @@ impl Writable {
             return None;
         }
         let form = place.get_or_init(|| {
-            let code = self.expansion().and_then(|it| write(it, held, self.vectors));
+            // Narrow vectors leave more of them room beside the registers.
+            let code = self.expansion().and_then(|it| {
+                let code = write(it, held, self.vectors);
+                code.or_else(|| write(it, held, Vectors::Bits256))
+            });
             Box::new(Form { held, code, next: OnceLock::new() })
         });
         // Another thread may have put another form there.

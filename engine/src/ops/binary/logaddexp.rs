@@ -24,7 +24,9 @@ pub static OP: OpDef = OpDef {
         let is_first = gap.clone().gt(0.0);
         let larger = Expr::select(is_first.clone(), x.clone(), y.clone());
         let res = larger + Expr::select(is_first, -gap.clone(), gap.clone()).exp().log1p();
-        Expr::select(gap.clone().ne(gap), x * 0.5 + y * 0.5 + LN_2, res)
+        let equal = x.clone() * 0.5 + y.clone() * 0.5 + LN_2;
+        let equal = Expr::select(gap.clone().ne(gap), equal, res.clone());
+        Expr::select(x.eq(y), equal, res)
     }),
     grad: Grad::Derived,
     step: None,

@@ -8,13 +8,13 @@ use super::in_ops::{
 };
 use super::{Sizes, flops, linalg_lu_factor_ex, operand};
 use crate::cpu::linalg::determinants;
-use crate::functional::{add, cat, eq, expand, mul, num, select_where, slice, to, unsqueeze};
+use crate::functional::{add, cat, eq, expand, mul, neg, num, select_where, slice, to, unsqueeze};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, ComposedCx, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, Saves,
     Surface,
 };
-use crate::{Attrs, DType, Metas, OpDef, Outputs, Result, Shape, Tensor, tape, with_float};
+use crate::{Attrs, DType, Metas, OpDef, Outputs, Result, Tensor, tape, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "linalg_det",
@@ -96,7 +96,7 @@ fn composed(cx: &ComposedCx<'_>) -> Result<Outputs> {
 }
 
 /// Rows of the largest matrices whose cofactors are computed one by one where they are differentiated again.
-const MOST_COFACTORS: usize = 16;
+const MOST_COFACTORS: usize = 4;
 
 /// `d det(A) A^-T`, by the factors. A pivot that is 0 counts as a very small one: so the adjugate of a singular matrix comes out. That has
 /// no derivative there; where one is wanted, small matrices get the adjugate as it is defined.
@@ -127,9 +127,16 @@ fn cofactors(a: &Tensor, n: usize) -> Result<Tensor> {
     }
     let minors = each_without(&each_without(a, -2, n)?, -1, n)?;
     let minors = results(&OP, &[minors], &Attrs::new())?.swap_remove(0);
-    let sign = |at: usize| if (at / n + at % n).is_multiple_of(2) { 1.0 } else { -1.0 };
-    let signs: Vec<f64> = (0..n * n).map(sign).collect();
-    mul(&minors, &to(&Tensor::from_vec(&signs, Shape::new(&[n, n]))?, a.dtype())?)
+    in_turns(&in_turns(&minors, -2, n)?, -1, n)
+}
+
+/// With a minus at every other place of a dimension.
+fn in_turns(x: &Tensor, dim: i64, n: usize) -> Result<Tensor> {
+    let one = |at: i64| {
+        let part = slice(x, dim, at, at + 1, 1)?;
+        if at % 2 == 0 { Ok(part) } else { neg(&part) }
+    };
+    cat(&(0..n as i64).map(one).collect::<Result<Vec<_>>>()?, dim)
 }
 
 /// For each row (or column) of matrices what is left without it, one beside the other before the last two dimensions.

@@ -6,7 +6,7 @@ use super::cumprod::shifted;
 use super::{accumulate, dims_attr, n_reduced, reduced_shape, spread};
 use crate::cpu::reduce;
 use crate::functional::{
-    cat, div, eq, flip, full, mul, num, permute, reshape, select_where, slice, sub, sum, to,
+    cat, div, eq, flip, full, gt, mul, num, permute, reshape, select_where, slice, sub, sum, to,
 };
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, of_kind, over};
 use crate::op::{
@@ -116,14 +116,10 @@ fn others_by_products(x: &Tensor, dims: &[usize]) -> Result<Tensor> {
 }
 
 /// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0. What that is where
-/// there are zeros has no derivative; where one is wanted, the others are multiplied.
+/// there are zeros has no derivative; where one is wanted, the others of such lines are multiplied.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let x = cx.input(0);
     let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
-    let dy = spread(&cx.output_grad()?, x.shape(), &dims)?;
-    if tape::enabled() && !dims.is_empty() && x.numel() > 0 {
-        return Ok(vec![Some(mul(&dy, &others_by_products(x, &dims)?)?)]);
-    }
     let at: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
     let (zero, one) = (
         functional::full(x.shape(), 0.0, x.dtype())?,
@@ -137,8 +133,16 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
         &smallvec![Attr::ints(&at), Attr::Bool(true), Attr::None],
     )?;
     let n_zeros = sum(&is_zero, &at, true)?;
-    let zeros_beside = sub(&n_zeros, &to(&is_zero, DType::I64)?)?;
-    let others =
-        select_where(&eq(&zeros_beside, &Tensor::int_number(0))?, &div(&others, &filled)?, &zero)?;
+    let by_quotient = div(&others, &filled)?;
+    let others = if tape::enabled() && !dims.is_empty() && x.numel() > 0 {
+        // Lines without zeros are lines of ones there: what is not taken is no NaN that its gradient would pass on.
+        let has_zeros = gt(&n_zeros, &Tensor::int_number(0))?;
+        let lines = select_where(&has_zeros, x, &one)?;
+        select_where(&has_zeros, &others_by_products(&lines, &dims)?, &by_quotient)?
+    } else {
+        let zeros_beside = sub(&n_zeros, &to(&is_zero, DType::I64)?)?;
+        select_where(&eq(&zeros_beside, &Tensor::int_number(0))?, &by_quotient, &zero)?
+    };
+    let dy = spread(&cx.output_grad()?, x.shape(), &dims)?;
     Ok(vec![Some(mul(&dy, &others)?)])
 }

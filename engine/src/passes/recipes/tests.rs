@@ -70,6 +70,36 @@ fn where_passes_make_constants_they_run_each_time() {
     }
 }
 
+/// A constant in the place of another one, which is the same for the first two numbers.
+#[test]
+fn constants_that_passes_make_are_not_trusted() {
+    let mut recipes = Recipes::default();
+    let scale = crate::test_ops::tensor(&[10.0, 20.0, 30.0]);
+    for most in [40.5, 48.5, 25.5, 15.5] {
+        let text = format!(
+            "graph(%0: f32[3]) {{ %1 = const(0) : f32[3] %2 = minimum(%1, {most:?}) : f32[3] %3 = mul(%0, %2) : f32[3] return %3 }}"
+        );
+        let graph = parse(&text, std::slice::from_ref(&scale)).unwrap();
+        assert_eq!(passed(&graph).n_ops(), 1);
+        assert!(!used(&mut recipes, &graph), "{most}");
+        let made = recipes.optimize(graph.clone(), EXACT, &mut Log::default()).unwrap();
+        let constants = [made, passed(&graph)].map(|it| text::constants(&it).remove(0));
+        assert!(constants[0].has_bits_of(&constants[1]), "{most}");
+    }
+}
+
+#[test]
+fn graphs_with_large_constants_are_of_no_class() {
+    let of_length = |n: usize| {
+        let weights = Tensor::from_vec(&vec![1.0_f32; n], crate::Shape::new(&[n])).unwrap();
+        let text = format!(
+            "graph(%0: f32[{n}]) {{ %1 = const(0) : f32[{n}] %2 = mul(%0, %1) : f32[{n}] return %2 }}"
+        );
+        classify(&parse(&text, &[weights]).unwrap())
+    };
+    assert!(of_length(100).is_some() && of_length(100_000).is_none());
+}
+
 #[test]
 fn the_least_used_classes_are_forgotten() {
     let mut recipes = Recipes::default();
