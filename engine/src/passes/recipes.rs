@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 
 use super::optimize;
 use crate::graph::class::{Class, Numbers, classify};
-use crate::graph::{Graph, Kind, NodeId, Origin, Store, Value, text, verify};
+use crate::graph::{Graph, Kind, NodeId, Origin, text, verify};
 use crate::rewrite::run::Log;
 use crate::{Error, Result, Tensor};
 
@@ -185,17 +185,10 @@ impl Recipe {
                 return None;
             }
         }
-        let kinds = |graph: &Graph, all: &[Value]| -> SmallVec<[_; 4]> {
-            all.iter().map(|&it| graph.meta(it).clone()).collect()
-        };
         res.outputs.clone_from(&self.made.outputs);
         res.stores.clone_from(&self.made.stores);
-        let stored = |it: &Graph| -> SmallVec<[_; 4]> {
-            let kind = |store: &Store| it.meta(store.value).clone();
-            it.stores.iter().map(kind).collect()
-        };
-        let alike = kinds(&res, &res.outputs) == kinds(graph, &graph.outputs)
-            && stored(&res) == stored(graph);
+        let alike =
+            res.results().map(|it| res.meta(it)).eq(graph.results().map(|it| graph.meta(it)));
         alike.then_some(res)
     }
 }

@@ -121,7 +121,8 @@ pub(super) fn lower(graph: Graph, options: &Options) -> Result<Plan> {
     lower_noting(graph, level, &mut Recipes::default(), &mut Vec::new())
 }
 
-/// The same at this level, from what is known of graphs like it; `relaxed` gets the names of the passes that round in another way than eager execution and did something.
+/// The same at this level, from what is known of graphs like it; `relaxed` gets the names of the passes that round in another way than
+/// eager execution and did something.
 pub(super) fn lower_noting(
     graph: Graph,
     opt_level: u8,

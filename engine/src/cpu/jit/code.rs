@@ -31,7 +31,8 @@ pub(crate) struct MachineCode {
 }
 
 impl MachineCode {
-    /// Code that begins at `entry` among these bytes, which run at any address that is a multiple of a page. `None` where the system gives no memory that may be executed.
+    /// Code that begins at `entry` among these bytes, which run at any address that is a multiple of a page. `None` where the system gives no
+    /// memory that may be executed.
     pub(super) fn new(
         bytes: &[u8],
         entry: usize,

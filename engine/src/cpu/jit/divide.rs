@@ -3,8 +3,8 @@
 //!
 //! With the rounded reciprocal `r` of the divisor `d`, `q = x * r` is near the quotient; `q + (x - q * d) * r`, both in one rounding, is a
 //! faithful one, and the same again rounds as a division does (P. Markstein, "Computation of elementary functions on the IBM RISC System/6000
-//! processor", 1990, theorem 8.1), as long as nothing leaves the normal numbers. Of 0, infinity and NaN `q` is the quotient. Where a vector holds other
-//! numbers, or the divisor is none of [`bits::moderate`], it is divided.
+//! processor", 1990, theorem 8.1), as long as nothing leaves the normal numbers. Of 0, infinity and NaN `q` is the quotient. Where a
+//! vector holds other numbers, or the divisor is none of [`bits::moderate`], it is divided.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Machine code for lane programs, written at run time: one loop over the elements, in which all that lies between stays in registers.
 //!
 //! The tile machine runs one compiled loop per instruction and passes what lies between through the first-level cache. Code that is written
-//! for a program loads each element once and stores each result once, by vectors as wide as the processor has them. It is written from the steps that the loops themselves are compiled
-//! from ([`crate::math::recorded`]), operation by operation, so it gives the same bits.
+//! for a program loads each element once and stores each result once, by vectors as wide as the processor has them. It is written from the
+//! steps that the loops themselves are compiled from ([`crate::math::recorded`]), operation by operation, so it gives the same bits.
 //!
 //! **Invariant:** a program that cannot be written (functions of the C library, integers of 64 bits among floats of 32, another processor)
 //! runs on the tile machine, as does one that is too rarely run for writing to pay. Nothing but time depends on which of the two runs.

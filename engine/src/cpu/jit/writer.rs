@@ -30,7 +30,8 @@ pub(super) struct Written {
     pub(super) entry: usize,
 }
 
-/// Writes the code of a program, twice: the first time tells how many registers there are for numbers to stay in. `None` where a step has no instruction.
+/// Writes the code of a program, twice: the first time tells how many registers there are for numbers to stay in. `None` where a step has no
+/// instruction.
 pub(super) fn write(expansion: &Expansion, values: &Values) -> Option<Written> {
     let trial = Writer::new(expansion, values).written(&[], 0)?;
     let wide = values.lanes().vectors.wide();
