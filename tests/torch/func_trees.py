@@ -63,6 +63,11 @@ show("out dims", vmap(lambda a: {"s": a, "t": (a, a * 2)}, out_dims={"s": 0, "t"
 show("out dims of a tuple", vmap(lambda a: (a, a * 2), out_dims=(1, 0))(values(4, 3)))
 show("per sample", vmap(grad(lambda p, x: f(p, x).sum()), in_dims=(None, 0))(params, values(2, 3)))
 refused("other form", lambda: vmap(lambda p: p["a"], in_dims=([0, 1],))({"a": x}))
+for dims in ({"b": 0}, {"a": 0, "b": 0}, [0]):
+    try:
+        show(f"{dims} for a dict", vmap(lambda p: p["a"] * 2, in_dims=(dims,))({"a": x}))
+    except ValueError:
+        print(dims, "for a dict: ValueError")
 refused("a number", lambda: vmap(lambda a, n: a * n)(values(4, 3), 2))
 refused("sizes", lambda: vmap(lambda p: p["a"].sum() + p["b"].sum())({"a": x, "b": values(2)}))
 refused("gives a number", lambda: vmap(lambda a: 3)(x))
