@@ -7,6 +7,7 @@ use crate::cpu::alloc::Bytes;
 use crate::cpu::jit::Vectors;
 use crate::cpu::view::OutView;
 use crate::cpu::{Isa, typed};
+use crate::storage::Element;
 use crate::{Attrs, DType, Meta, Number, Shape, Tensor, functional, ops};
 
 /// The vectors that code is written with on this machine.
@@ -134,49 +135,88 @@ fn compare_layouts(written: &Program, tiles: &Program) {
     }
 }
 
-/// Numbers of all exponents, special ones among them, then many with exponents near that of 1.
-fn dividends(dtype: DType) -> Tensor {
-    let shape = |n| Shape::from([n]);
+/// The floats that are divided: bits of an element and back.
+trait Bits: Element {
+    /// Numbers of all exponents, special ones among them.
+    fn of_all_exponents() -> Vec<Self>;
+    /// A number with an exponent near that of 1.
+    fn near_one(drawn: u64) -> Self;
+    /// Its bits, but for those of NaN.
+    fn bits(self) -> Option<u64>;
+}
+
+impl Bits for f32 {
+    fn of_all_exponents() -> Vec<Self> {
+        (0..=u32::MAX).step_by(65_537).map(Self::from_bits).collect()
+    }
+
+    fn near_one(drawn: u64) -> Self {
+        Self::from_bits(((97 + drawn % 61) << 23 | drawn >> 7 & 0x7f_ffff) as u32)
+    }
+
+    fn bits(self) -> Option<u64> {
+        (!self.is_nan()).then(|| u64::from(self.to_bits()))
+    }
+}
+
+impl Bits for f64 {
+    fn of_all_exponents() -> Vec<Self> {
+        (0..=u64::MAX).step_by((1 << 48) + 12_345).map(Self::from_bits).collect()
+    }
+
+    fn near_one(drawn: u64) -> Self {
+        Self::from_bits((993 + drawn % 61) << 52 | drawn >> 3 & ((1 << 52) - 1))
+    }
+
+    fn bits(self) -> Option<u64> {
+        (!self.is_nan()).then(|| self.to_bits())
+    }
+}
+
+/// Numbers of all exponents, then many near 1.
+fn dividends<T: Bits>() -> Tensor {
     let mut state = 11_u64;
     let mut draw = || {
         state =
             state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 9
     };
-    match dtype {
-        DType::F32 => {
-            let mut all: Vec<f32> = (0..=u32::MAX).step_by(65_537).map(f32::from_bits).collect();
-            let near =
-                |it: u64| f32::from_bits(((97 + it % 61) << 23 | it >> 7 & 0x7f_ffff) as u32);
-            all.extend((0..100_003).map(|_| near(draw())));
-            Tensor::from_vec(&all, shape(all.len())).unwrap()
-        }
-        _ => {
-            let mut all: Vec<f64> =
-                (0..=u64::MAX).step_by((1 << 48) + 12_345).map(f64::from_bits).collect();
-            let near = |it: u64| f64::from_bits((993 + it % 61) << 52 | it >> 3 & ((1 << 52) - 1));
-            all.extend((0..100_003).map(|_| near(draw())));
-            Tensor::from_vec(&all, shape(all.len())).unwrap()
-        }
-    }
+    let mut all = T::of_all_exponents();
+    all.extend((0..100_003).map(|_| T::near_one(draw())));
+    Tensor::from_vec(&all, Shape::from([all.len()])).unwrap()
 }
 
-/// The bits of `x / number`, but for those of NaN.
-fn quotients(program: &Program, x: &Tensor, number: &Tensor) -> Vec<Option<u64>> {
+/// The bits of `x / number`.
+fn quotients<T: Bits>(program: &Program, x: &Tensor, number: &Tensor) -> Vec<Option<u64>> {
     let (n, dtype) = (x.numel(), x.dtype());
     let mut buffer = Bytes::zeroed(n * dtype.size()).unwrap();
     let sources = [source(x).unwrap(), source(number).unwrap()];
     run(program, &sources, &mut [OutView::new(&mut buffer, x.shape(), dtype).unwrap()], &[])
         .unwrap();
-    match dtype {
-        DType::F32 => typed::slice::<f32>(&buffer)
-            .iter()
-            .map(|it| (!it.is_nan()).then(|| u64::from(it.to_bits())))
-            .collect(),
-        _ => typed::slice::<f64>(&buffer)
-            .iter()
-            .map(|it| (!it.is_nan()).then(|| it.to_bits()))
-            .collect(),
+    typed::slice::<T>(&buffer).iter().map(|it| it.bits()).collect()
+}
+
+/// Written code against the tile machine, where a dtype is divided by one number.
+fn divided_by_one_number<T: Bits>(numbers: &[f64]) {
+    let x = dividends::<T>();
+    let dtype = x.dtype();
+    let refs = [Ref::Input(0), Ref::Input(1)];
+    let row = ops::find("div").unwrap();
+    let step = Step::new(row, &Attrs::new(), &refs, &[x.clone(), x.clone()]).unwrap();
+    let program = || build(&[dtype; 2], std::slice::from_ref(&step), &[Ref::Step(0)]).unwrap();
+    let mut tiles = program();
+    tiles.stay_with_instructions();
+    for number in numbers {
+        let by = Tensor::from_converted(&[*number], Shape::from([1]), dtype).unwrap();
+        let want = quotients::<T>(&tiles, &x, &by);
+        for vectors in vectors() {
+            let mut written = program();
+            written.write_at_once(vectors);
+            let got = quotients::<T>(&written, &x, &by);
+            assert_eq!(written.code().n_forms(), (1, 0));
+            let first = got.iter().zip(&want).position(|(got, want)| got != want);
+            assert!(first.is_none(), "{dtype}, {vectors:?}: element {first:?} by {number:e}");
+        }
     }
 }
 
@@ -206,25 +246,6 @@ fn division_by_one_number_rounds_as_every_division() {
         f64::INFINITY,
         f64::NAN,
     ];
-    for dtype in [DType::F32, DType::F64] {
-        let x = dividends(dtype);
-        let refs = [Ref::Input(0), Ref::Input(1)];
-        let row = ops::find("div").unwrap();
-        let step = Step::new(row, &Attrs::new(), &refs, &[x.clone(), x.clone()]).unwrap();
-        let program = || build(&[dtype; 2], std::slice::from_ref(&step), &[Ref::Step(0)]).unwrap();
-        let mut tiles = program();
-        tiles.stay_with_instructions();
-        for number in numbers {
-            let by = Tensor::from_converted(&[number], Shape::from([1]), dtype).unwrap();
-            let want = quotients(&tiles, &x, &by);
-            for vectors in vectors() {
-                let mut written = program();
-                written.write_at_once(vectors);
-                let got = quotients(&written, &x, &by);
-                assert_eq!(written.code().n_forms(), (1, 0));
-                let first = got.iter().zip(&want).position(|(got, want)| got != want);
-                assert!(first.is_none(), "{dtype}, {vectors:?}: element {first:?} by {number:e}");
-            }
-        }
-    }
+    divided_by_one_number::<f32>(&numbers);
+    divided_by_one_number::<f64>(&numbers);
 }
