@@ -83,6 +83,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),
         Member::These("torch.nn.spatial", OF_SPATIAL),
+        Member::These("torch.nn.convolution", CONVOLUTIONS),
         Member::These("torch.calls", CALLED_OTHERWISE),
         Member::These("torch.strides", &["empty_strided"]),
     ],
@@ -101,14 +102,12 @@ const OF_SPATIAL: &[&str] = &[
     "adaptive_avg_pool1d",
     "avg_pool1d",
     "channel_shuffle",
-    "conv3d",
-    "conv_transpose1d",
-    "conv_transpose3d",
     "max_pool1d",
     "max_pool3d",
     "pixel_shuffle",
     "pixel_unshuffle",
 ];
+const CONVOLUTIONS: &[&str] = &["conv3d", "conv_transpose1d", "conv_transpose3d"];
 
 /// Functions that PyTorch has in `torch` with other arguments than in `torch.nn.functional`.
 const CALLED_OTHERWISE: &[&str] = &[
@@ -145,6 +144,7 @@ pub static FUNCTIONAL: NativeModule = NativeModule {
         Member::AllOf("torch.nn.losses"),
         Member::These("torch.nn.ctc", &["ctc_loss"]),
         Member::AllOf("torch.nn.spatial"),
+        Member::These("torch.nn.convolution", CONVOLUTIONS),
         Member::These("torch.nn.unpooling", UNPOOLING),
         Member::These("torch.nn.sampling", &["affine_grid", "grid_sample"]),
         Member::Each(ops),
