@@ -91,6 +91,8 @@ pub struct TracedFn {
     alone: Alone,
     /// Whether tracing pays; `None` where it is asked for in any case.
     pace: Option<Pace>,
+    /// Calls in which the bodies of its loops are steps, as a call is many steps of training; `None` where it is not known to be.
+    n_stepped: Cell<Option<usize>>,
 }
 
 /// Arguments of a call, kept so that it can be recorded once more.
@@ -136,6 +138,15 @@ fn pace_of(options: &Options, is_fleeting: bool) -> Option<Pace> {
     (!asks_for_body(options) && !options.always && !options.check).then(|| Pace::new(is_fleeting))
 }
 
+/// Reverse walks of a long call, or round, that make it many steps of training: each of those would have to be traced.
+const MOST_WALKS: usize = 32;
+
+/// What is recorded with: where tracing may be given up, not many steps of training at once.
+fn paced(options: Options, pace: Option<&Pace>) -> Options {
+    let max_walks = if pace.is_some() { MOST_WALKS } else { Options::default().max_walks };
+    Options { max_walks, ..options }
+}
+
 /// A graph that is built before anything is computed looks at no values; constants are compared by the engine in each call.
 fn asks_for_body(options: &Options) -> bool {
     options.symbolic || options.record_only || options.capture_as_const
@@ -178,9 +189,10 @@ impl TracedFn {
         let pace = pace_of(&options, is_fleeting).filter(|_| without_host != WithoutHost::Always);
         TracedFn {
             func,
-            traced: Traced::new(options),
+            traced: Traced::new(paced(options, pace.as_ref())),
             without_host,
             pace,
+            n_stepped: Cell::default(),
             last_call: RefCell::default(),
             last: RefCell::default(),
             told: Told::default(),
@@ -199,12 +211,17 @@ impl TracedFn {
 
     /// Why calls run as written, which is quicker; `None` while they are traced.
     pub fn runs_eagerly(&self) -> Option<String> {
+        if self.n_stepped.get().is_some() {
+            return Some(
+                "a call is many steps of training: the bodies of its loops are traced".to_owned(),
+            );
+        }
         self.pace.as_ref().and_then(why_eager)
     }
 
     /// Calls that ran as written.
     pub fn n_eager(&self) -> usize {
-        self.pace.as_ref().map_or(0, Pace::n_eager)
+        self.pace.as_ref().map_or(0, Pace::n_eager) + self.n_stepped.get().unwrap_or(0)
     }
 
     /// The function as written.
@@ -295,6 +312,9 @@ impl TracedFn {
             cx.shadow().memory.compiled = true;
             return cx.call_with(&self.func, args);
         }
+        if self.n_stepped.get().is_some() && !trace::active() {
+            return self.run_stepped(cx, args);
+        }
         let turn = next_turn(self.pace.as_ref(), cx);
         let res = match turn.is_some_and(Turn::is_eager) {
             true => cx.call_with(&self.func, args),
@@ -303,6 +323,15 @@ impl TracedFn {
         if let (Some(pace), Some(turn)) = (&self.pace, turn) {
             pace.ends(turn, res.is_ok());
         }
+        res
+    }
+
+    /// Runs the function as written, where the bodies of its loops, and of the functions that it calls, are steps.
+    fn run_stepped(&self, cx: &mut Cx, args: CallArgs<'_>) -> Res {
+        self.n_stepped.set(self.n_stepped.get().map(|it| it + 1));
+        let were_sought = cx.steps.seek(true);
+        let res = cx.call_with(&self.func, args);
+        cx.steps.seek(were_sought);
         res
     }
 
@@ -430,6 +459,9 @@ impl Unit for TracedFn {
             let name = cx.getattr(&self.func, Sym::NAME)?;
             let name = format!("`{}`", cx.str(&name)?);
             self.told.tell(cx, &name, &stats);
+        }
+        if stats.is_many_steps() && self.pace.is_some() {
+            self.n_stepped.set(Some(0));
         }
         self.last.replace(stats);
         Ok(())

@@ -211,6 +211,35 @@ def train():
     assert!((4096..4200).contains(&seen[0].traced.stats().recorded));
 }
 
+/// So it is of a function that is traced itself: from its second call on the bodies of its loops are steps.
+#[test]
+fn loops_of_a_traced_function_are_steps_where_a_call_is_many() {
+    let _guard = Guard::of("");
+    let setup = |traced: &str| {
+        format!(
+            "from notegrad.jit import trace
+{DATA}model, opt = mlp(torch.optim.SGD, lr=0.1, momentum=0.9)
+{traced}
+def train():
+    total = 0.0
+    for x, y in batches * 15:
+        opt.zero_grad()
+        loss = F.cross_entropy(model(x), y)
+        loss.backward()
+        opt.step()
+        total += loss.item()
+    return total
+"
+        )
+    };
+    let cell = "for epoch in range(4):\n    print(train())\nprint(model[0].weight.sum().item())";
+    let [plain, traced] = ["", "@trace"].map(|it| Run::of(How::AsWritten, &setup(it), cell, &[]));
+    assert_eq!(plain.difference(&traced), None);
+    let n_rounds = 300;
+    let (n_alone, prevented) = traced.alone();
+    assert!(n_alone > 2 * n_rounds, "{n_alone} of {}: {prevented:?}", 3 * n_rounds);
+}
+
 /// The same text, as a cell and as a module, has steps of its own in each; names are looked up where they belong.
 #[test]
 fn the_same_text_in_two_modules_has_two_steps() {

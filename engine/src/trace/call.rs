@@ -51,6 +51,11 @@ pub struct Stats {
 }
 
 impl Stats {
+    /// Whether it was many steps of training in one, too many to be recorded, where nothing else is known.
+    pub fn is_many_steps(&self) -> bool {
+        self.branches == 0 && matches!(self.departure, Some(Departure::ManySteps { .. }))
+    }
+
     /// Notes passes that round in another way than eager execution.
     pub(super) fn relax(&mut self, passes: &[&'static str]) {
         for pass in passes {
@@ -147,6 +152,8 @@ pub(crate) struct State {
     pub(super) all_fed: Vec<Tensor>,
     /// What eager execution gives, where the call is compared with that.
     pub(super) beside: Option<Box<Beside>>,
+    /// Walks that the call looked at in order to make events of them.
+    pub(super) n_tried: usize,
 }
 
 impl State {
@@ -195,6 +202,7 @@ impl State {
             made: Vec::new(),
             all_fed: Vec::new(),
             beside: is_compared.then(Box::default),
+            n_tried: 0,
         };
         if mode != Mode::Replay {
             state.index();

@@ -48,6 +48,9 @@ impl Told {
         let line = place.and_then(|it| line_of(cx, it));
         let what = words(departure, subject, line);
         let text = match departure {
+            Departure::ManySteps { walks } if stats.is_many_steps() => format!(
+                "{subject} trains for {walks} steps and more, too many for one graph: from the next time on the bodies of its loops are traced"
+            ),
             Departure::Full { .. } | Departure::TooLong { .. } | Departure::ManySteps { .. } => {
                 what
             }

@@ -282,7 +282,7 @@ impl Unit for Piece {
         }
         if let Some(Departure::ManySteps { .. }) = stats.departure {
             // Where other rounds are known, this one is the exception.
-            self.is_many_steps.set(stats.branches == 0);
+            self.is_many_steps.set(stats.is_many_steps());
         }
         self.told.tell(cx, "this step", &stats);
         Ok(())

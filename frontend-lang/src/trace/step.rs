@@ -15,7 +15,7 @@ use super::alone::{InVain, Unit};
 use super::cuts::Cuts;
 use super::names::Leaving;
 use super::piece::{Begun, Entered, Piece, Stand};
-use super::{next_turn, pace_of, why_eager};
+use super::{next_turn, pace_of, paced, why_eager};
 use crate::bytecode::Code;
 use crate::cx::Mode;
 use crate::native::*;
@@ -28,9 +28,6 @@ static STEP: NativeType = NativeType {
 
 /// Ops of a round that is traced whole to see where they are.
 const MOST_TRIED: usize = 4096;
-
-/// Reverse walks of a long round that make it many steps of training: each of those would have to be traced.
-const MOST_WALKS: usize = 32;
 
 /// Updates of parameters in a round that make a loop in a function, in which they are, one of steps.
 const MOST_UPDATES: usize = 8;
@@ -133,8 +130,7 @@ impl Step {
             outer.nested.has_inner.set(true);
         }
         let pace = pace_of(&options, false);
-        let max_walks = if pace.is_some() { MOST_WALKS } else { options.max_walks };
-        let options = Options { max_walks, ..options };
+        let options = paced(options, pace.as_ref());
         let whole = Rc::new(Piece::new(options.clone()));
         let nested = Nested { outer, ..Nested::default() };
         let (cuts, n_alone, runs, place) = Default::default();

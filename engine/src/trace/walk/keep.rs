@@ -15,6 +15,9 @@ use crate::trace::tree::{ROOT, Ref, StepId};
 /// Walks from one step that are looked at in order to become events.
 const MOST_TRIES: usize = 8;
 
+/// Walks of one call that are: all that the call did before is looked at for each. Later calls look at those behind them.
+const MOST_OF_CALL: usize = 64;
+
 impl State {
     /// Before a walk that is not known: where the call stands, if what the walk does may become an event.
     pub(in crate::trace) fn walk_begins(&mut self) -> Option<Begun> {
@@ -23,10 +26,12 @@ impl State {
             let (n_results, settled) = (self.results.len(), self.settled);
             return Some(Begun { cursor: self.cursor, n_results, settled });
         }
-        if self.mode != Mode::Replay || events.tried >= MOST_TRIES {
+        let is_enough = events.tried >= MOST_TRIES || self.n_tried >= MOST_OF_CALL;
+        if self.mode != Mode::Replay || is_enough {
             return None;
         }
         events.tried += 1;
+        self.n_tried += 1;
         Some(Begun { cursor: self.cursor, n_results: self.results.len(), settled: self.settled })
     }
 
