@@ -14,6 +14,7 @@ pub mod scalar;
 pub mod scalar_ops;
 pub mod text;
 pub mod ufunc;
+mod ufunc_out;
 pub mod ufunc_rows;
 
 use std::rc::Rc;
