@@ -5,11 +5,12 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use engine::apply::{place, shares_storage};
-use engine::op::{Body, Param, ParamKind, Returns};
+use engine::op::{Body, InferCx, Param, ParamKind, Returns};
 use engine::{Attr, Attrs, Device, Error, OpDef, Outputs, Tensor};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
+use crate::array;
 use crate::builtins::modules::generator;
 use crate::native::*;
 use crate::objects::complex::Complex;
@@ -138,6 +139,7 @@ impl NativeObject for OpFunction {
         {
             return Ok(Value::Tensor(this));
         }
+        bound.is_taken(cx)?;
         let device = bound.place(cx)?;
         lost_part::applying(cx, &bound.tensors, &bound.attrs)?;
         if let Some(out) = &bound.out {
@@ -510,6 +512,16 @@ impl Binding {
         object.put_on_tape(&ordered);
         *input = ordered;
         Ok(())
+    }
+
+    /// Refuses what PyTorch refuses and other libraries take, unless the session has code of these.
+    fn is_taken(&self, cx: &Cx) -> Result<(), Raised> {
+        let Some(refuses) = self.op.surface.refuses_in_torch else { return Ok(()) };
+        if array::is_of_others(cx) {
+            return Ok(());
+        }
+        let inputs: SmallVec<[Tensor; 3]> = self.tensors.iter().flatten().cloned().collect();
+        Ok(refuses(&InferCx { op: self.op, inputs: &inputs, attrs: &self.attrs })?)
     }
 
     /// Brings the operands to the device that is given. What is made of nothing is made there, or on the default device.

@@ -319,6 +319,79 @@ c = q.conj()";
     assert_eq!(error(&mut session, left), "");
 }
 
+/// What is made of products, or of several ops, goes part by part to where it is wanted.
+#[test]
+fn results_that_go_where_a_tensor_lies_take_no_second_buffer() {
+    let _alone = alone();
+    let mut session = session();
+    let made = "import numpy as np, torch
+x = torch.ones(1000, 2000)
+y = torch.ones(1000, 2000)
+a = torch.ones(1000, 8)
+b = torch.ones(8, 2000)
+batch = torch.ones(10, 100, 4), torch.ones(10, 4, 2000)
+p = np.ones((1000, 2000), dtype=np.float32)
+z = np.zeros((1000, 2000), dtype=np.float32)";
+    assert_eq!(error(&mut session, made), "");
+    let cells = [
+        "torch.mm(a, b)",
+        "x.addmm_(a, b)",
+        "x.addmm_(a, b, beta=0.5, alpha=2)",
+        "x.addmm_(a, b, beta=0)",
+        "assert (x == 8).all()",
+        "x[:, 1:].addmm_(a, b[:, 1:], beta=0.5)",
+        "assert x[3, 0] == 8 and (x[:, 1:] == 12).all()",
+        "x.view(10, 100, 2000).baddbmm_(*batch, beta=0)",
+        "x.view(1, 1000, 2000).baddbmm_(a[None], b[None], beta=2)",
+        "assert (x == 16).all()",
+        "x.addbmm_(torch.ones(3, 1000, 4), torch.ones(3, 4, 2000))",
+        "x.addr_(torch.ones(1000), torch.ones(2000), beta=0.5)",
+        "assert (x == 15).all()",
+        "x.view(-1).addmv_(torch.ones(1, 1).expand(2_000_000, 1), torch.ones(1))",
+        "x.index_reduce_(0, torch.tensor([0, 3]), torch.full((2, 2000), 2.0), 'prod')",
+        "assert x[0, 7] == 32 and x[3, 1999] == 32 and x[1, 0] == 16",
+        "x.renorm_(2, 0, 1.0)",
+        "torch.mm(a, b, out=x)",
+        "assert (x == 8).all()",
+        "torch.addmm(b[0], a, b, out=x)",
+        "torch.bmm(*batch, out=x.view(10, 100, 2000))",
+        "assert (x == 4).all()",
+        "torch.mv(torch.ones(1, 1).expand(2_000_000, 1), torch.ones(1), out=x.view(-1))",
+        "torch.outer(torch.ones(1000), torch.ones(2000), out=x)",
+        "assert (x == 1).all()",
+        "torch.softmax(y, -1, out=x)",
+        "torch.log_softmax(y, 0, out=x)",
+        "np.add(p, 1, out=z)",
+        "np.multiply(p, z, out=z)",
+        "np.multiply(z, p, out=z)",
+        "np.exp(p, out=z)",
+        "np.sqrt(z, out=z)",
+        "np.maximum(z, p, z)",
+        "assert abs(z[5, 7] - 1.6487213) < 1e-5 and abs(z[-1, -1] - 1.6487213) < 1e-5",
+    ];
+    for (cell, error) in errors_within(&mut session, 6 << 20, &cells) {
+        assert_eq!(error, if cell == cells[0] { "OutOfMemoryError" } else { "" }, "{cell}");
+    }
+    let overlapping = "w = torch.arange(360_000.0).view(600, 600).sin()
+for left, right in ((w[:, :20], w[:20]), (w, w), (w.T, w), (torch.eye(600), w)):
+    wanted = w * 0.5 + left @ right
+    w.addmm_(left, right, beta=0.5)
+    assert (w - wanted).abs().max() <= 1e-5 * wanted.abs().max()
+wanted = w @ torch.eye(600)[1].diag()
+assert torch.mm(w, torch.eye(600)[1].diag(), out=w) is w and torch.allclose(w, wanted)
+wanted = w.T @ w
+assert torch.mm(w.T, w, out=w) is w and torch.allclose(w, wanted)
+wanted = p + z
+np.add(p, z, out=z)
+assert (z == wanted).all()
+wanted = z[:-1] - z[1:]
+np.subtract(z[:-1], z[1:], out=z[1:])
+assert (z[1:] == wanted).all()
+np.subtract(z, z, out=z)
+assert (z == 0).all()";
+    assert_eq!(error(&mut session, overlapping), "");
+}
+
 #[test]
 fn a_session_that_ends_leaves_nothing_behind() {
     let code = "import torch.nn as nn, numpy, datetime\ndef f(): return g\ndef g(): return f\nm = nn.Linear(2, 2)";

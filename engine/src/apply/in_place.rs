@@ -2,6 +2,7 @@
 
 use smallvec::SmallVec;
 
+use super::cuts::{Operand, apply_in_parts};
 use super::pieces::{PIECE, Pieces};
 use super::{apply_one, autocast, complex, infer, is_watched};
 use crate::launch::update;
@@ -36,6 +37,11 @@ pub fn apply_in_place(
         return Ok(!is_composed && updated(op, kernel, owner, seen, others, attrs)?);
     }
     let seen = seen.unwrap_or(owner.layout()).clone();
+    if !op.surface.cuts.is_empty() {
+        let others = others.iter().map(Operand::Other);
+        let operands: SmallVec<[_; 4]> = std::iter::once(Operand::Owner).chain(others).collect();
+        return apply_in_parts(op, owner, &seen, &operands, attrs);
+    }
     if op.surface.by_element {
         return in_pieces(op, owner, &seen, others, attrs);
     }

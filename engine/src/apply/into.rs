@@ -1,6 +1,9 @@
 //! Ops whose result goes where a tensor lies: `x.normal_()` and `torch.exp(x, out=y)` take no second buffer where nobody else can see the
 //! old elements.
 
+use smallvec::SmallVec;
+
+use super::cuts::{Operand, apply_in_parts};
 use super::in_place::within;
 use super::pieces::{PIECE, Pieces};
 use super::{autocast, complex, default_dtype, infer, is_watched, prepared};
@@ -48,6 +51,10 @@ pub fn apply_into(
         }
         ref body if body.is_elementwise() && !admit::may_fail(op, owner.dtype(), attrs) => {
             within(owner, seen, |it| lane::into(op, it, inputs, attrs))
+        }
+        _ if !op.surface.cuts.is_empty() => {
+            let operands: SmallVec<[_; 4]> = inputs.iter().map(Operand::Other).collect();
+            apply_in_parts(op, owner, &seen, &operands, attrs)
         }
         _ => Ok(false),
     }

@@ -4,6 +4,7 @@ pub mod anomaly;
 pub mod autocast;
 pub(crate) mod complex;
 mod compose;
+mod cuts;
 pub mod default_dtype;
 mod in_place;
 mod into;

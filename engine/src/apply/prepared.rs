@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use rustc_hash::FxHasher;
 use smallvec::SmallVec;
 
+use super::cuts;
 use crate::op::{Case, Kernel, Method, Prepared};
 use crate::{Attrs, DType, OpDef, Result, Shape, Tensor, fastrun};
 
@@ -36,6 +37,9 @@ pub(super) fn with<R>(
     case: &Case<'_>,
     run: impl FnOnce(&Prepared) -> Result<R>,
 ) -> Result<R> {
+    if let Some(kernel) = of_whole(kernels, case)? {
+        return run(&kernel);
+    }
     let decides = matches!(kernels, [Kernel { method: Method::Prepared(_), .. }, ..]);
     if !decides || fastrun::strategy() != fastrun::Strategy::HEURISTIC {
         return run(&fastrun::choose(kernels, case).ok_or_else(|| case.refused())?);
@@ -50,6 +54,21 @@ pub(super) fn with<R>(
     let res = run(&known.kernel);
     KNOWN.with_borrow_mut(|it| it[at] = Some(known));
     res
+}
+
+/// The kernel of a product of which this case is some of the rows, for these.
+fn of_whole(kernels: &'static [Kernel], case: &Case<'_>) -> Result<Option<Prepared>> {
+    let (Some(rows), Some(first)) = (cuts::whole_rows(), case.inputs.first()) else {
+        return Ok(None);
+    };
+    let layout = first.layout();
+    let Some(dim) = layout.shape.rank().checked_sub(2) else { return Ok(None) };
+    let mut whole = layout.clone();
+    let own = std::mem::replace(&mut whole.shape.dims_mut()[dim], rows);
+    let mut inputs: SmallVec<[Tensor; 3]> = case.inputs.iter().cloned().collect();
+    inputs[0] = first.with_layout(whole);
+    let kernel = fastrun::choose(kernels, &case.on(&inputs)).ok_or_else(|| case.refused())?;
+    Ok(kernel.of_rows(own))
 }
 
 /// Where the case is kept.

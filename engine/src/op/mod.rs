@@ -22,7 +22,7 @@ pub(crate) use nodes::{NO_COMPLEX, Operand};
 pub use nodes::{NodeCx, Sink, Wire, attr, tensor_proto};
 pub use onnx::Onnx;
 pub use prepared::{Case, Prepared, Ready};
-pub use surface::{Alpha, Autocast, Form, Instead, Is, Returns, Surface, When};
+pub use surface::{Alpha, Autocast, Cut, Form, Instead, Is, Returns, Surface, When};
 
 pub use crate::attr::{flag, float, int, ints};
 

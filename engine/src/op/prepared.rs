@@ -32,6 +32,11 @@ pub trait Ready: Send + Sync {
         0
     }
 
+    /// The same, of so many rows of the first operand alone: those that it gives have the same bits. `None` where there is no such thing.
+    fn of_rows(&self, _rows: usize) -> Option<Arc<dyn Ready>> {
+        None
+    }
+
     /// Computes all outputs.
     fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()>;
 }
@@ -130,6 +135,16 @@ impl Prepared {
         match &self.code {
             Code::Direct(_) => 0,
             Code::Ready(ready) => ready.workspace(),
+        }
+    }
+
+    /// As [`Ready::of_rows`].
+    pub(crate) fn of_rows(&self, rows: usize) -> Option<Self> {
+        match &self.code {
+            Code::Direct(_) => None,
+            Code::Ready(ready) => {
+                Some(Self { kernel: self.kernel, code: Code::Ready(ready.of_rows(rows)?) })
+            }
         }
     }
 

@@ -16,6 +16,8 @@ pub struct Surface {
     /// Whether each element of the result depends on those at its place alone, and on what is drawn for those before it. Elementwise ops
     /// are so in any case.
     pub by_element: bool,
+    /// How its result falls into parts, if that is so: the first way is tried first.
+    pub cuts: &'static [Cut],
     /// Names under which it refuses to copy: `x.view(2, 3)`.
     pub never_copies_as: &'static [&'static str],
     /// In which dtype `torch.autocast` computes it.
@@ -23,6 +25,9 @@ pub struct Surface {
     /// Refuses numbers, operands or attributes, that mean nothing beside these dtypes. It is asked at each application, since what
     /// is derived from dtypes is kept.
     pub refuses: Option<fn(&InferCx<'_>) -> Result<()>>,
+    /// Refuses operands that PyTorch refuses, and MegEngine and OneFlow take. It is asked where a program calls the op, unless that has
+    /// imported one of these.
+    pub refuses_in_torch: Option<fn(&InferCx<'_>) -> Result<()>>,
     /// What it does with complex numbers, in ops on their parts. Elementwise ops have this from their expressions, views and kernels
     /// that move elements take complex numbers as they are; other kernels without it refuse them.
     pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
@@ -42,6 +47,14 @@ pub struct Surface {
 
 /// A row that computes the same of the first operand alone, and is quicker, where the others are numbers for which there is one.
 pub type Instead = fn(&[Tensor]) -> Option<&'static OpDef>;
+
+/// A dimension along which each part of a result comes of parts of the operands. Dimensions are counted from the end: the last is 1.
+pub struct Cut {
+    /// That of the result.
+    pub result: usize,
+    /// That of each operand; `None` for one that counts as a whole.
+    pub operands: &'static [Option<usize>],
+}
 
 /// In which dtype an op is computed while `torch.autocast` is on: PyTorch's lists for the CPU.
 #[derive(Clone, Copy, Debug)]
@@ -89,6 +102,8 @@ pub enum When {
     At(usize, &'static str, Is),
     /// Two tensors have unlike dtypes.
     Unlike(&'static str, &'static str),
+    /// A tensor is a vector of one element, and another has more rows.
+    OneForRows(&'static str, &'static str),
     Any(&'static [When]),
     All(&'static [When]),
 }
@@ -123,9 +138,11 @@ impl Surface {
         alpha: None,
         in_place: false,
         by_element: false,
+        cuts: &[],
         never_copies_as: &[],
         autocast: Autocast::Keep,
         refuses: None,
+        refuses_in_torch: None,
         complex: None,
         whole: None,
         instead: None,
@@ -134,6 +151,18 @@ impl Surface {
         mixes_devices: false,
         shapes: "",
     };
+}
+
+impl Cut {
+    /// A way to cut.
+    pub const fn new(result: usize, operands: &'static [Option<usize>]) -> Self {
+        Self { result, operands }
+    }
+
+    /// Whether parts are some of the rows of products of matrices, not some of the products.
+    pub fn is_of_rows(&self) -> bool {
+        self.operands.contains(&None)
+    }
 }
 
 impl Form {
@@ -172,7 +201,9 @@ mod tests {
             let has = |name: &str| op.params.iter().any(|it| it.name == name);
             match when {
                 When::At(_, name, _) => assert!(!has(name), "{}: {name}", op.name),
-                When::Unlike(a, b) => assert!(has(a) && has(b), "{}: {a}, {b}", op.name),
+                When::Unlike(a, b) | When::OneForRows(a, b) => {
+                    assert!(has(a) && has(b), "{}: {a}, {b}", op.name)
+                }
                 When::Any(parts) | When::All(parts) => parts.iter().for_each(|it| check(op, it)),
                 When::Arg(..) => {}
             }

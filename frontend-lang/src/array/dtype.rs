@@ -133,6 +133,9 @@ pub fn code(dtype: DType) -> String {
 }
 
 fn not_there(name: &str) -> Raised {
+    if name.starts_with("complex") || ["c8", "c16", "F", "D"].contains(&name) {
+        return super::no_complex();
+    }
     type_error(format!(
         "there is no dtype '{name}' here; arrays hold {}",
         LETTERS.iter().map(|it| it.0.name()).collect::<Vec<_>>().join(", ")

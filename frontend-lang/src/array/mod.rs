@@ -14,6 +14,7 @@ pub mod scalar;
 pub mod scalar_ops;
 pub mod text;
 pub mod ufunc;
+mod ufunc_out;
 pub mod ufunc_rows;
 
 use std::rc::Rc;
@@ -57,25 +58,35 @@ pub(crate) fn holdable(tensor: &Tensor) -> Result<(), Raised> {
         ));
     }
     if tensor.dtype().is_complex() {
-        return Err(type_error(
-            "arrays hold no complex numbers here; take the parts: .real.numpy() and .imag.numpy()",
-        ));
+        return Err(no_complex());
     }
     Ok(())
+}
+
+/// Complex numbers are elements of tensors alone.
+pub(crate) fn no_complex() -> Raised {
+    type_error(
+        "arrays hold no complex numbers here; take the parts, of a tensor by .real.numpy() and .imag.numpy(), \
+         or compute with tensors of torch.complex64",
+    )
 }
 
 /// That NumPy may see the elements of a variable: not where gradients that are recorded would be lost without a word. Code of MegEngine and OneFlow
 /// asks results for their arrays as they are; the objects are the same, so a session that has imported these may.
 pub(crate) fn readable(cx: &Cx, object: &TensorObj) -> Result<(), Raised> {
     holdable(&object.get())?;
-    let lenient = ["megengine", "oneflow"].iter().any(|it| cx.modules.contains_key(*it));
     let recorded = engine::autograd::enabled() && object.get().requires_grad();
-    if lenient || !recorded || object.look() == Look::Array {
+    if is_of_others(cx) || !recorded || object.look() == Look::Array {
         return Ok(());
     }
     Err(runtime_error(
         "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.",
     ))
+}
+
+/// Whether the session has code of MegEngine or OneFlow.
+pub(crate) fn is_of_others(cx: &Cx) -> bool {
+    ["megengine", "oneflow"].iter().any(|it| cx.modules.contains_key(*it))
 }
 
 /// The same for Python, where bfloat16 arrives as float32 and complex numbers are known.

@@ -10,13 +10,14 @@ use std::sync::OnceLock;
 use engine::{DType, Number, Shape, Tensor};
 
 use super::scalar_ops::common;
+use super::ufunc_out::store;
 use super::ufunc_rows::{ALL, Kind};
 use super::{dtype, make, scalar, shape_text};
 use crate::native::*;
 use crate::objects::tensor::Look;
 use crate::python::proxy;
 use crate::tensor::arith::Ready;
-use crate::tensor::{arith, convert};
+use crate::tensor::convert;
 
 /// The type of `np.exp`.
 pub static UFUNC: NativeType =
@@ -40,10 +41,10 @@ pub struct Row {
 pub struct Ufunc(pub &'static Row);
 
 /// One operand: its elements, its dtype, and whether it only gives its kind.
-struct Operand {
-    tensor: Tensor,
-    dtype: DType,
-    weak: bool,
+pub(super) struct Operand {
+    pub(super) tensor: Tensor,
+    pub(super) dtype: DType,
+    pub(super) weak: bool,
     look: Look,
 }
 
@@ -58,7 +59,7 @@ impl Row {
         if self.kind.is_unary() { 1 } else { 2 }
     }
 
-    fn ready(&self) -> Option<&Ready> {
+    pub(super) fn ready(&self) -> Option<&Ready> {
         self.ready.get_or_init(|| Ready::named(self.op)).as_ref()
     }
 
@@ -158,34 +159,6 @@ impl Row {
         MULTIPLY.apply(&[quotient, keep])
     }
 
-    /// Whether the result was written where the elements of the first operand are: it has their dtype, and nobody else sees them. What
-    /// is wrong with the operands is said where the result is made.
-    fn replaces(&self, cx: &mut Cx, this: &Value, other: &Value) -> Result<bool, Raised> {
-        let Some(ready) = self.ready() else { return Ok(false) };
-        let (Value::Tensor(object), Some(a), Some(b)) =
-            (this, Operand::read(cx, this)?, Operand::read(cx, other)?)
-        else {
-            return Ok(false);
-        };
-        let dtype = a.dtype;
-        let computes = match self.kind {
-            Kind::Adds | Kind::Subtracts | Kind::Multiplies => dtype != DType::Bool,
-            Kind::Divides | Kind::Powers | Kind::Whole => dtype.is_float(),
-            _ => false,
-        };
-        let number = b.tensor.as_number().filter(|_| b.weak);
-        let fits = number.is_none_or(|it| check_fits(it, dtype).is_ok());
-        if !computes || !fits || common((dtype, false), (b.dtype, b.weak)) != dtype {
-            return Ok(false);
-        }
-        let more = b.ready(dtype, &a)?;
-        drop((a, b));
-        let is_replaced =
-            |it| matches!(object.apply_in_place(ready.op, &[it], &ready.attrs), Ok(true));
-        let copy = object.apart(&more)?;
-        Ok(is_replaced(copy.unwrap_or(more)))
-    }
-
     fn product(&self, a: &Operand, b: &Operand) -> Result<Tensor, Raised> {
         let (x, y) = (a.tensor.shape(), b.tensor.shape());
         for (at, shape) in [x, y].iter().enumerate() {
@@ -219,7 +192,7 @@ static LOGICAL_NOT: Row = Row::new("logical_not", "logical_not", Kind::Not, "");
 
 impl Operand {
     /// The operand in a value: an array, a tensor, a number, or lists of numbers.
-    fn read(cx: &mut Cx, value: &Value) -> Result<Option<Operand>, Raised> {
+    pub(super) fn read(cx: &mut Cx, value: &Value) -> Result<Option<Operand>, Raised> {
         if let Value::Tensor(it) = value {
             let tensor = it.get();
             return Ok(Some(Operand {
@@ -238,6 +211,7 @@ impl Operand {
         let tensor = match value {
             Value::Instance(_) if known.is_none() => return Ok(None),
             _ => match convert::as_number(value) {
+                Some(Number::Complex(..)) => return Err(super::no_complex()),
                 Some(number) => Tensor::from_number(number),
                 None => match crate::check::unknown::operand(value) {
                     Some(unknown) => unknown,
@@ -255,7 +229,7 @@ impl Operand {
     }
 
     /// The elements in a dtype; a plain number beside elements stays one, since these decide.
-    fn ready(&self, dtype: DType, other: &Operand) -> Result<Tensor, Raised> {
+    pub(super) fn ready(&self, dtype: DType, other: &Operand) -> Result<Tensor, Raised> {
         match self.tensor.as_number() {
             // A number counts as the nearest half.
             Some(_) if other.tensor.as_number().is_none() && !dtype.is_half() => {
@@ -384,37 +358,12 @@ pub fn inplace(
     other: &Value,
 ) -> Result<Option<Value>, Raised> {
     let Some(row) = of_operator(op) else { return Ok(None) };
-    if row.replaces(cx, this, other)? {
+    if row.replaces(cx, this, Some(other))? {
         return Ok(Some(this.clone()));
     }
     let Some((tensor, _)) = computed(cx, row, &[this, other])? else { return Ok(None) };
     store(row, this, tensor)?;
     Ok(Some(this.clone()))
-}
-
-/// Puts a result into an array that is there, if its kind of number and its shape allow it.
-fn store(row: &Row, out: &Value, result: Tensor) -> Result<(), Raised> {
-    // No handle on what is there stays.
-    let before = convert::variable(out)?.get().meta();
-    let (have, want) = (result.dtype(), before.dtype);
-    let rank = |it: DType| "buif".find(dtype::kind(it)).unwrap_or(0);
-    if rank(have) > rank(want) {
-        return Err(type_error(format!(
-            "Cannot cast ufunc '{}' output from dtype('{have}') to dtype('{want}') with casting rule 'same_kind'",
-            row.name
-        )));
-    }
-    if before.shape != *result.shape() {
-        if result.shape().broadcast(&before.shape).as_ref() != Some(&before.shape) {
-            return Err(value_error(format!(
-                "non-broadcastable output operand with shape {} doesn't match the broadcast shape {}",
-                shape_text(&before.shape),
-                shape_text(result.shape())
-            )));
-        }
-        return arith::assign(out, engine::functional::expand(&result, &before.shape)?);
-    }
-    arith::assign(out, convert::cast(&result, Some(want))?)
 }
 
 /// `-this`, `+this`, `~this` for an array.
@@ -527,16 +476,22 @@ impl NativeObject for Ufunc {
         }
         let operands = self.operands(args)?;
         self.check_options(args)?;
+        let third = args.positional.get(self.0.n_operands());
+        let mut out = self.option(args, "out").or(third).cloned();
+        if let Some(Value::Tuple(items)) = &out {
+            out = items.first().cloned();
+        }
+        let is_plain = ["dtype", "where"].iter().all(|it| self.option(args, it).is_none());
+        if let Some(out) = out.as_ref().filter(|_| is_plain)
+            && self.0.goes_into(cx, out, &operands)?
+        {
+            return Ok(out.clone());
+        }
         let Some((mut tensor, look)) = computed(cx, self.0, &operands)? else {
             return Err(no_such_types(self.0.name));
         };
         if let Some(wanted) = self.option(args, "dtype") {
             tensor = convert::cast(&tensor, Some(dtype::from_value(wanted)?))?;
-        }
-        let third = args.positional.get(self.0.n_operands());
-        let mut out = self.option(args, "out").or(third).cloned();
-        if let Some(Value::Tuple(items)) = &out {
-            out = items.first().cloned();
         }
         if let Some(mask) = self.option(args, "where") {
             tensor = self.masked(cx, mask, tensor, out.as_ref())?;

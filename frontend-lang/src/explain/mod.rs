@@ -79,6 +79,7 @@ pub fn find(code: &str) -> Option<&'static Topic> {
 /// The code of an engine's error.
 pub fn code_of(error: &Error) -> Option<&'static str> {
     Some(match error {
+        Error::Shapes { rule, .. } if rule.starts_with("the bias") => "shape::bias",
         Error::Shapes { op, .. } | Error::Unequal { op, .. } => code_of_shapes(op),
         Error::Devices(_) => MIXED_DEVICES,
         Error::DType { .. } => "dtype::op",
@@ -97,7 +98,11 @@ pub fn code_of(error: &Error) -> Option<&'static str> {
 /// What to do about this error, where that is more than what its code says.
 pub fn next_of(error: &Error) -> Option<String> {
     match error {
-        Error::Shapes { op, shapes, .. } if op.starts_with("conv") => tensors::channels(shapes),
+        Error::Shapes { op, shapes, rule }
+            if op.starts_with("conv") && !rule.starts_with("the bias") =>
+        {
+            tensors::channels(shapes)
+        }
         // What `.float()` would do: lose the imaginary parts.
         Error::DType { dtype, .. } if dtype.is_complex() => Some(tensors::PARTS.to_owned()),
         Error::DTypes { dtypes, .. } if dtypes.iter().any(|it| it.is_complex()) => {

@@ -121,6 +121,13 @@ pub(super) static ALL: &[Topic] = &[
         example: "%mem --limit 30MB\nimport torch\nxs = [torch.randn(10**6) for i in range(10)]",
     },
     Topic {
+        code: "shape::bias",
+        title: "A bias of another size",
+        why: "The bias is added to what comes out: one number for each channel of a convolution, or for each output of a linear layer.",
+        next: "give a vector with one element for each of them, or leave the bias out",
+        example: "import torch\nimport torch.nn.functional as F\nF.conv_transpose2d(torch.zeros(1, 3, 8, 8), torch.zeros(3, 4, 3, 3), torch.zeros(3))",
+    },
+    Topic {
         code: "shape::broadcast",
         title: "Shapes that cannot be broadcast",
         why: "Elementwise operations compare sizes from the right. Two sizes fit if they are equal or one of them is 1.",

@@ -2,10 +2,13 @@
 //!
 //! Rows say which calls these are. The functions are written in the language, in `std/torch/forms.ng`.
 
+use std::rc::Rc;
+
 use engine::OpDef;
 use engine::op::{Is, When};
 
 use crate::native::*;
+use crate::objects::tensor::TensorObj;
 use crate::tensor::dtype;
 
 /// The other form of an op.
@@ -18,6 +21,7 @@ pub(super) struct Form {
 enum Condition {
     Arg(Place, Is),
     Unlike(Place, Place),
+    OneForRows(Place, Place),
     Any(Box<[Self]>),
     All(Box<[Self]>),
 }
@@ -55,17 +59,23 @@ impl Condition {
             When::Arg(name, is) => Self::Arg(Place::of(op, name), is),
             When::At(at, name, is) => Self::Arg(Place { at: Some(at), name: Sym::of(name) }, is),
             When::Unlike(a, b) => Self::Unlike(Place::of(op, a), Place::of(op, b)),
+            When::OneForRows(a, b) => Self::OneForRows(Place::of(op, a), Place::of(op, b)),
             When::Any(parts) => Self::Any(all(parts)),
             When::All(parts) => Self::All(all(parts)),
         }
     }
 
     fn holds(&self, args: CallArgs<'_>) -> bool {
+        let tensor = |it: &Place| it.argument(args).and_then(Value::as_tensor);
         match self {
             Self::Arg(place, is) => meets(place.argument(args), *is),
             Self::Unlike(a, b) => {
-                let tensor = |it: &Place| it.argument(args).and_then(Value::as_tensor);
                 matches!((tensor(a), tensor(b)), (Some(a), Some(b)) if a.get().dtype() != b.get().dtype())
+            }
+            Self::OneForRows(one, rows) => {
+                let is_one = tensor(one).is_some_and(|it| it.seen().shape()[..] == [1]);
+                let more = |it: &Rc<TensorObj>| it.seen().shape().first().is_some_and(|it| *it > 1);
+                is_one && tensor(rows).is_some_and(more)
             }
             Self::Any(parts) => parts.iter().any(|it| it.holds(args)),
             Self::All(parts) => parts.iter().all(|it| it.holds(args)),

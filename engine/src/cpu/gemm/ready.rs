@@ -27,6 +27,11 @@ impl Gemm {
         (algo.usable)(&problem).then_some(Self { problem, algo })
     }
 
+    /// So many rows of it, by the same algorithm.
+    pub fn of_rows(&self, m: usize) -> Option<Self> {
+        Self::new(GemmProblem { m, ..self.problem }, self.algo)
+    }
+
     /// The product.
     pub fn problem(&self) -> &GemmProblem {
         &self.problem

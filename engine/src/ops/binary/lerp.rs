@@ -1,6 +1,6 @@
 //! `lerp`: `input + weight * (end - input)`.
 
-use crate::dtype::Strength;
+use crate::dtype::{Strength, result_type};
 use crate::meaning::Meaning;
 use crate::op::{Body, DTypeRule, Grad, Onnx, OpDef, Param, Surface};
 use crate::{Attrs, DType, Error, Result, Tensor, rules};
@@ -29,15 +29,21 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// One float dtype; the weight may be a number.
+/// One float dtype; the weight may be a number, or one element of any real dtype, which counts as in sums.
 fn of_all(inputs: &[Tensor], _attrs: &Attrs) -> Result<(DType, DType)> {
     let dtype = inputs[0].dtype();
     if !dtype.is_float() {
         return Err(Error::DType { op: OP.name, dtype, allowed: "floats" });
     }
-    if inputs.iter().any(|it| it.dtype() != dtype && it.strength() != Strength::Number) {
+    let fits = |(at, it): (usize, &Tensor)| match it.strength() {
+        Strength::Tensor => it.dtype() == dtype,
+        Strength::ZeroDim => it.dtype() == dtype || at == 2 && !it.dtype().is_complex(),
+        Strength::Number => true,
+    };
+    if !inputs.iter().enumerate().all(fits) {
         let dtypes = inputs.iter().map(Tensor::dtype).collect();
         return Err(Error::DTypes { op: OP.name, dtypes });
     }
-    Ok((dtype, dtype))
+    let found = result_type(inputs.iter().map(|it| (it.dtype(), it.strength())));
+    Ok((found, found))
 }

@@ -4,7 +4,20 @@ use smallvec::smallvec;
 
 use super::Reduction;
 use crate::functional::{div, expand, mul, ne, permute, reshape, sum, to};
-use crate::{Attr, Error, Outputs, Result, Shape, Tensor, apply_one};
+use crate::op::InferCx;
+use crate::{Attr, DType, Error, Outputs, Result, Shape, Tensor, apply_one};
+
+/// Classes are int64, or uint8 where there is one for each row of a matrix; shares are floats.
+pub(super) fn refuse_narrow(cx: &InferCx<'_>) -> Result<()> {
+    let (op, dtype) = (cx.op.name, cx.dtype(1));
+    let is_plain = cx.shape(0).rank() < 3;
+    let fits = dtype == DType::I64 || dtype == DType::U8 && is_plain || !dtype.is_int();
+    let allowed = match is_plain {
+        true => "int64 or uint8 classes: write target.long()",
+        false => "int64 classes: write target.long()",
+    };
+    if fits { Ok(()) } else { Err(Error::DType { op, dtype, allowed }) }
+}
 
 /// Scores and classes, one row per element of the target.
 pub(crate) struct Rows {

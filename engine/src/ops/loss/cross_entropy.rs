@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::class_rows::Rows;
+use super::class_rows::{Rows, refuse_narrow};
 use super::{Reduction, reduced, reduction};
 use crate::functional::{add, mul, neg, num, reshape, sum};
 use crate::meaning::Meaning;
@@ -35,6 +35,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Float32,
         form: Some(Form::new("cross_entropy", super::FLAGS)),
+        refuses_in_torch: Some(refuse_narrow),
         shapes: shapes::CLASSES,
         ..Surface::PLAIN
     },

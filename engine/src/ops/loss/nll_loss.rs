@@ -1,6 +1,6 @@
 //! `nll_loss`: the negative log probability of the target class; `input` holds log probabilities, classes in dimension 1 (0 for a vector).
 
-use super::class_rows::Rows;
+use super::class_rows::{Rows, refuse_narrow};
 use super::reduction;
 use crate::functional::neg;
 use crate::meaning::Meaning;
@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Float32,
         form: Some(Form::new("nll_loss", super::FLAGS)),
+        refuses_in_torch: Some(refuse_narrow),
         shapes: shapes::CLASSES,
         ..Surface::PLAIN
     },

@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, same_batch, weighed_sum};
 use crate::functional::{matmul, sum, to};
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -28,6 +28,8 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Half,
         shapes: "[B, N, K] @ [B, K, M] gives [N, M]; the first input is broadcast to it",
+        in_place: true,
+        cuts: &[Cut::new(2, &[Some(2), Some(2), None])],
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -22,6 +22,8 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Half,
         shapes: "[N, K] @ [K, M] gives [N, M]; the first input is broadcast to it",
+        in_place: true,
+        cuts: &[Cut::new(2, &[Some(2), Some(2), None])],
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +21,8 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         shapes: "[N, K] @ [K] gives [N]; the first input is broadcast to it",
+        in_place: true,
+        cuts: &[Cut::new(1, &[Some(1), Some(2), None])],
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -3,7 +3,7 @@
 use super::{ALPHA, BETA, ranks, weighed_sum};
 use crate::functional::{mul, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{Attr, Error, OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -21,6 +21,8 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         shapes: "[N] and [M] give [N, M]; the first input is broadcast to it",
+        in_place: true,
+        cuts: &[Cut::new(2, &[Some(2), Some(1), None])],
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{ranks, same_batch};
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Autocast, Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Autocast, Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -24,6 +24,7 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         autocast: Autocast::Half,
         shapes: "[B, N, K] @ [B, K, M] gives [B, N, M]",
+        cuts: &[Cut::new(3, &[Some(3), Some(3)]), Cut::new(2, &[Some(2), None])],
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

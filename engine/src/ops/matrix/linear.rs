@@ -35,7 +35,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         autocast: Autocast::Half,
-        form: Some(Form::new("linear", When::Arg("bias", Is::NoVector))),
+        form: Some(Form::new("linear", OTHER_BIAS)),
         shapes: "input [..., in], weight [out, in], bias [out] give [..., out]",
         complex: Some(super::linear_of_parts),
         ..Surface::PLAIN
@@ -48,6 +48,10 @@ pub static OP: OpDef = OpDef {
         ("linear(zeros(0, 2), ones(3, 2)).shape", "torch.Size([0, 3])"),
     ],
 };
+
+/// A bias that is no vector, or one number for all that comes out.
+const OTHER_BIAS: When =
+    When::Any(&[When::Arg("bias", Is::NoVector), When::OneForRows("bias", "weight")]);
 
 fn meaning(cx: &MeaningCx<'_>) -> Array {
     let (k, lead) = (cx.shape(1)[1], &cx.shape(0)[..cx.input(0).rank() - 1]);

@@ -6,7 +6,7 @@ use super::ranks;
 use crate::apply::autocast;
 use crate::functional::matmul;
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -22,7 +22,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: "[N, K] @ [K] gives [N]", ..Surface::PLAIN },
+    surface: Surface {
+        shapes: "[N, K] @ [K] gives [N]",
+        cuts: &[Cut::new(1, &[Some(2), None])],
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[

@@ -4,7 +4,7 @@ use smallvec::smallvec;
 
 use crate::functional::{mul, unsqueeze};
 use crate::meaning::Meaning;
-use crate::op::{Body, ComposedCx, DTypeRule, Grad, Onnx, Param, Surface};
+use crate::op::{Body, ComposedCx, Cut, DTypeRule, Grad, Onnx, Param, Surface};
 use crate::{OpDef, Outputs, Result, rules};
 
 pub static OP: OpDef = OpDef {
@@ -20,7 +20,11 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: true,
     internal: false,
-    surface: Surface { shapes: "[N] and [M] give [N, M]", ..Surface::PLAIN },
+    surface: Surface {
+        shapes: "[N] and [M] give [N, M]",
+        cuts: &[Cut::new(2, &[Some(1), None])],
+        ..Surface::PLAIN
+    },
     onnx: Onnx::Absent,
     aliases: &[],
     examples: &[

@@ -137,9 +137,22 @@ struct ByGemm {
     gemm: Gemm,
 }
 
+impl Products {
+    /// Of the products of which `self` is the whole, so many rows of each; `None` where they do not lie so.
+    fn some_rows(&self, m: usize) -> Option<Self> {
+        let lies_so = !self.copied[0];
+        lies_so.then(|| Self { m, starts: self.starts.clone(), ..*self })
+    }
+}
+
 impl Ready for ByGemm {
     fn workspace(&self) -> usize {
         self.gemm.workspace()
+    }
+
+    fn of_rows(&self, rows: usize) -> Option<Arc<dyn Ready>> {
+        let gemm = self.gemm.of_rows(rows)?;
+        Some(Arc::new(Self { products: self.products.some_rows(rows)?, gemm }))
     }
 
     fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
