@@ -211,6 +211,39 @@ def train():
     assert!((4096..4200).contains(&seen[0].traced.stats().recorded));
 }
 
+/// Loops over layers, parameters or optimisers have most of the ops of a round now and then; the step is where the tape is walked.
+#[test]
+fn a_round_that_walks_is_the_step_whatever_its_loops_have() {
+    let _guard = Guard::of("");
+    let setup = format!(
+        "{DATA}model, opt = mlp(torch.optim.SGD, lr=0.1)
+Ws = [torch.randn(8, 8, requires_grad=True) for _ in range(4)]
+opts = [torch.optim.Adam(model[0].parameters()), torch.optim.SGD(model[2].parameters(), lr=0.1)]
+"
+    );
+    let layers = "for x, y in batches * 3:
+    h = x
+    for W in Ws: h = torch.tanh(h @ W)
+    loss = h.pow(2).mean()
+    loss.backward()
+    for W in Ws:
+        W.data -= 0.1 * W.grad
+        W.grad.zero_()";
+    let optimizers = "for x, y in batches * 3:
+    for it in opts: it.zero_grad()
+    loss = F.cross_entropy(model(x), y)
+    loss.backward()
+    for it in opts: it.step()";
+    for cell in [layers, optimizers] {
+        let [eager, traced, checked] = ALL.map(|it| Run::of(it, &setup, cell, &[]));
+        assert_eq!(eager.first_difference([&traced, &checked]), None);
+        let seen = traced.session.traced_steps();
+        let lines: Vec<_> = seen.iter().map(|it| (it.line, it.n_alone >= 40)).collect();
+        let words: Vec<&str> = seen.iter().map(|it| it.prevented.as_str()).collect();
+        assert_eq!(lines, [(Some(1), true)], "{cell}\n{words:?}");
+    }
+}
+
 /// So it is of a function that is traced itself: from its second call on the bodies of its loops are steps.
 #[test]
 fn loops_of_a_traced_function_are_steps_where_a_call_is_many() {
@@ -220,7 +253,7 @@ fn loops_of_a_traced_function_are_steps_where_a_call_is_many() {
             "from notegrad.jit import trace
 {DATA}model, opt = mlp(torch.optim.SGD, lr=0.1, momentum=0.9)
 {traced}
-def train():
+def _train():
     total = 0.0
     for x, y in batches * 15:
         opt.zero_grad()
@@ -232,7 +265,7 @@ def train():
 "
         )
     };
-    let cell = "for epoch in range(4):\n    print(train())\nprint(model[0].weight.sum().item())";
+    let cell = "for epoch in range(4):\n    print(_train())\nprint(model[0].weight.sum().item())";
     let [plain, traced] = ["", "@trace"].map(|it| Run::of(How::AsWritten, &setup(it), cell, &[]));
     assert_eq!(plain.difference(&traced), None);
     let n_rounds = 300;

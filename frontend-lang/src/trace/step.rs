@@ -1,7 +1,8 @@
 //! Steps of a traced cell: the body of a loop, or the whole cell; and of functions that it calls, where a loop of those has the steps
 //! of training ([`super::stepped`]).
 //!
-//! Of loops inside each other the outer one is the step, unless the inner one has most of its ops: then that is. It is seen in the first
+//! Of loops inside each other the outer one is the step, unless the inner one has most of its ops and the tape is not walked outside of it:
+//! then that is. It is seen in the first
 //! round of the outer one, which is traced whole, up to [`MOST_TRIED`] ops.
 
 use std::any::Any;
@@ -337,12 +338,16 @@ impl Step {
         if let Some(outer) = self.outer() {
             outer.nested.n_inner_ops.set(outer.nested.n_inner_ops.get() + n_ops);
         }
-        if trace::has_walked() && !run.had_walked || trace::n_updated_walks() > run.n_walks {
+        let walks =
+            trace::has_walked() && !run.had_walked || trace::n_updated_walks() > run.n_walks;
+        if walks {
             self.has_walked();
         }
         let n_inner = self.nested.n_inner_ops.take();
         if self.nested.is_step.get().is_none() && matches!(run.begun, Begun::Traced(..)) {
-            self.nested.is_step.set(Some(2 * n_inner <= n_ops));
+            // Loops over layers or parameters may have most ops of a step of training.
+            let walks_itself = walks && !self.nested.inner_walks.get();
+            self.nested.is_step.set(Some(walks_itself || 2 * n_inner <= n_ops));
         }
     }
 
