@@ -48,12 +48,13 @@ impl Told {
         let line = place.and_then(|it| line_of(cx, it));
         let what = words(departure, subject, line);
         let text = match departure {
-            Departure::ManySteps { walks } if stats.is_many_steps() => format!(
-                "{subject} trains for {walks} steps and more, too many for one graph: from the next time on the bodies of its loops are traced"
-            ),
-            Departure::Full { .. } | Departure::TooLong { .. } | Departure::ManySteps { .. } => {
-                what
+            Departure::ManySteps { .. } if stats.is_many_steps() => {
+                format!("{what}: from the next time on the bodies of its loops are traced")
             }
+            Departure::ManySteps { .. } => format!(
+                "{what}, and runs as written: put `@trace` above the function of one step, or the loop itself into a cell with `%trace`"
+            ),
+            Departure::Full { .. } | Departure::TooLong { .. } => what,
             _ => format!(
                 "{what}, so {subject} is compiled {}{}",
                 nth(stats.branches),
@@ -106,10 +107,9 @@ fn words(departure: &Departure, subject: &str, line: Option<usize>) -> String {
         Departure::Full { paths } => format!(
             "{subject} has gone {paths} different ways, and another one is not compiled: it runs eagerly"
         ),
-        Departure::ManySteps { walks } => format!(
-            "{subject} trains for {walks} steps and more, too many for one graph, and runs as written: put `@trace` above the function of \
-             one step, or the loop itself into a cell with `%trace`"
-        ),
+        Departure::ManySteps { walks } => {
+            format!("{subject} trains for {walks} steps and more, too many for one graph")
+        }
         Departure::TooLong { ops } => {
             format!("{subject} has more than {ops} ops, which are not compiled: it runs eagerly")
         }
