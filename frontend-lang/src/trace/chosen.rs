@@ -1,4 +1,5 @@
-//! Items that a body takes out of lists, tuples and dicts at places which differ from round to round: `xs[i % 4]`, `batches[order[i]]`.
+//! Items that a body takes out of lists, tuples and dicts at places which differ from round to round: `xs[i % 4]`, `batches[order[i]]`; and
+//! how many these hold, where it does not look at them otherwise: `len(batches)`.
 //!
 //! What stands there when the body begins is an argument of it, as what a first statement `x = xs[i % 4]` binds would be, and neither the
 //! container nor the number counts as found. That is the same as what the body would take as long as it does not bind these names before, and
@@ -27,12 +28,16 @@ pub(super) struct Choice {
     shown: RefCell<Vec<String>>,
 }
 
-/// What an item is taken with: names, constants and sums of numbers.
+/// What an item is taken with: names, constants, sums of numbers and lengths.
 enum Step {
     Name(Name),
+    /// The name `len`, which has to be that of the function.
+    Len(Name),
     Const(Value),
     Binary(BinaryOp),
     Item,
+    /// Calls `len` with what is on top.
+    Count,
 }
 
 /// What is known of a value of these steps before they run.
@@ -41,8 +46,10 @@ struct Form {
     /// A name, or an item: that may be a container.
     is_place: bool,
     has_name: bool,
-    /// It is an item at a place that a name says.
+    /// It is an item at a place that a name says, or a length.
     differs: bool,
+    /// It is the function `len`.
+    is_len: bool,
 }
 
 /// What was chosen in one call.
@@ -104,9 +111,9 @@ impl Choice {
             let Some(step) = Step::of(code, code.ops[at].unjoined()) else { break };
             let Some(form) = step.form(&mut forms) else { break };
             forms.push(form);
-            let is_item = matches!(step, Step::Item);
+            let is_whole = matches!(step, Step::Item | Step::Count);
             steps.push(step);
-            if is_item && forms.len() == 1 && form.differs {
+            if is_whole && forms.len() == 1 && form.differs {
                 longest = Some(steps.len());
             }
         }
@@ -116,8 +123,25 @@ impl Choice {
 
     /// The names that it reads, in order.
     pub(super) fn names(&self) -> Vec<Name> {
-        let name = |it: &Step| if let Step::Name(name) = it { Some(*name) } else { None };
+        let name = |it: &Step| match it {
+            Step::Name(name) | Step::Len(name) => Some(*name),
+            Step::Const(_) | Step::Binary(_) | Step::Item | Step::Count => None,
+        };
         self.steps.iter().filter_map(name).collect()
+    }
+
+    /// Whether it says how many items there are, or takes one with that.
+    pub(super) fn has_length(&self) -> bool {
+        self.steps.iter().any(|it| matches!(it, Step::Count))
+    }
+
+    /// Whether it says how many a container holds that the body also reads in another way (`uses`).
+    pub(super) fn has_length_of_one_in(&self, uses: &[Use]) -> bool {
+        let is_one = |it: &[Step]| match it {
+            [Step::Name(name), Step::Count] => uses.contains(&Use::Read(*name)),
+            _ => false,
+        };
+        self.steps.windows(2).any(is_one)
     }
 
     pub(super) fn ops(&self) -> Range<usize> {
@@ -142,6 +166,7 @@ impl Choice {
         for step in &self.steps {
             let value = match step {
                 Step::Name(it) => home.get(stack, *it),
+                Step::Len(it) => Some(home.get_or_builtin(stack, *it)).filter(is_len)?,
                 Step::Const(it) => it.clone(),
                 Step::Binary(op) => {
                     let (b, a) = (values.pop()?, values.pop()?);
@@ -155,6 +180,12 @@ impl Choice {
                     };
                     from.push(container);
                     item
+                }
+                Step::Count => {
+                    let (container, _) = (values.pop()?, values.pop()?);
+                    let count = length(&container)?;
+                    from.push(container);
+                    Value::Int(count as i64)
                 }
             };
             values.push(value);
@@ -185,7 +216,7 @@ impl Choice {
         let mut texts = Vec::new();
         for step in &self.steps {
             let text = match step {
-                Step::Name(it) => it.written(code),
+                Step::Name(it) | Step::Len(it) => it.written(code),
                 Step::Const(Value::Int(it)) => it.to_string(),
                 Step::Const(it) => format!("'{}'", it.as_str()?),
                 Step::Binary(op) => {
@@ -195,6 +226,10 @@ impl Choice {
                 Step::Item => {
                     let (index, container) = (texts.pop()?, texts.pop()?);
                     format!("{container}[{index}]")
+                }
+                Step::Count => {
+                    let (container, function) = (texts.pop()?, texts.pop()?);
+                    format!("{function}({container})")
                 }
             };
             texts.push(text);
@@ -213,6 +248,12 @@ impl Step {
             },
             Op::Binary(op) if counts(op) => Step::Binary(op),
             Op::Index => Step::Item,
+            Op::Call(1) => Step::Count,
+            Op::Global(slot)
+                if code.globals.slots.borrow()[slot as usize].name.as_str() == "len" =>
+            {
+                Step::Len(Name::Global(slot))
+            }
             op => match use_of(op).filter(|it| !it.is_hidden(code))? {
                 // Functions share their cells.
                 Use::Read(name @ (Name::Global(_) | Name::Local(_))) => Step::Name(name),
@@ -224,7 +265,8 @@ impl Step {
     /// What it makes of values of these forms; `None` where it takes others.
     fn form(&self, forms: &mut Vec<Form>) -> Option<Form> {
         Some(match self {
-            Step::Name(_) => Form { is_place: true, has_name: true, differs: false },
+            Step::Name(_) => Form { is_place: true, has_name: true, ..Form::default() },
+            Step::Len(_) => Form { is_len: true, ..Form::default() },
             Step::Const(_) => Form::default(),
             Step::Binary(_) => {
                 let (b, a) = (forms.pop()?, forms.pop()?);
@@ -233,7 +275,12 @@ impl Step {
             Step::Item => {
                 let (index, container) = (forms.pop()?, forms.pop().filter(|it| it.is_place)?);
                 let differs = container.differs || index.has_name;
-                Form { is_place: true, has_name: true, differs }
+                Form { is_place: true, has_name: true, differs, is_len: false }
+            }
+            Step::Count => {
+                forms.pop().filter(|it| it.is_place)?;
+                forms.pop().filter(|it| it.is_len)?;
+                Form { has_name: true, differs: true, ..Form::default() }
             }
         })
     }
@@ -265,6 +312,21 @@ impl Choices {
     /// Whether a body comes by one of the containers in another way.
     pub(super) fn finds(&self, world: &World) -> bool {
         self.0.iter().flat_map(|it| &it.chosen.from).any(|it| world.has(it))
+    }
+}
+
+/// Whether a value is the function `len`.
+fn is_len(value: &Value) -> bool {
+    matches!(value, Value::Native(row) if row.name == "len")
+}
+
+/// How many items a list, tuple or dict has; `None` for others, whose classes may say so.
+fn length(container: &Value) -> Option<usize> {
+    match container {
+        Value::List(it) => Some(it.items.borrow().len()),
+        Value::Tuple(it) => Some(it.len()),
+        Value::Dict(it) if !it.is_of_instance() => Some(it.len()),
+        _ => None,
     }
 }
 

@@ -18,6 +18,7 @@ use crate::error::{Raised, TRACE_ERROR};
 use crate::native::{NativeFn, Res};
 use crate::source::Span;
 use crate::value::Value;
+use crate::vm::frame::FrameKind;
 
 /// A body that may be left out later, while it runs.
 #[derive(Default)]
@@ -179,6 +180,7 @@ impl Cx {
             match code.ops[at] {
                 // The tuple that the body gives.
                 Op::Tuple(_) if is_last => {}
+                Op::Tuple(count) if self.is_unpacked_next(code, at, count) => {}
                 op => self.track_op(op, code.ops.get(at + 1).copied(), code.locals.len()),
             }
         }
@@ -192,6 +194,31 @@ impl Cx {
             _ => {}
         }
         Ok(None)
+    }
+
+    /// Whether the tuple that operation `at` makes is returned at once, by functions that return it at once too, to where its items are taken out
+    /// again: nothing else comes by it.
+    fn is_unpacked_next(&self, code: &Code, at: usize, count: u32) -> bool {
+        let leaves = |it: &&Op| matches!(it, Op::EndTry | Op::WithExit(_) | Op::PopHandled);
+        let is_returned = |code: &Code, from: usize| {
+            code.ops[from..].iter().find(|it| !leaves(it)).is_some_and(|it| *it == Op::Return)
+        };
+        if !is_returned(code, at + 1) {
+            return false;
+        }
+        let frames = &self.machine.frames;
+        for callee in (self.follow.n_frames.max(1)..frames.len()).rev() {
+            if !matches!(frames[callee].kind, FrameKind::Call | FrameKind::Part(_)) {
+                return false;
+            }
+            let (code, next) = (&frames[callee - 1].func.code, frames[callee - 1].ip);
+            match code.ops.get(next) {
+                Some(Op::Unpack(n)) => return *n == count,
+                _ if is_returned(code, next) => {}
+                _ => return false,
+            }
+        }
+        false
     }
 
     /// Takes the item that is an argument of the body, if this operation begins what would take it; gives where that ends.

@@ -167,6 +167,16 @@ impl Home {
         }
     }
 
+    /// The same, or what comes with the language by a global name that is not bound.
+    pub(super) fn get_or_builtin(&self, stack: &[Value], name: Name) -> Value {
+        match (self.get(stack, name), name) {
+            (Value::Unbound, Name::Global(slot)) => {
+                self.globals().slots.borrow()[slot as usize].builtin.clone()
+            }
+            (value, _) => value,
+        }
+    }
+
     /// Binds a name; `Unbound` deletes it.
     pub(super) fn put(&self, stack: &mut [Value], name: Name, value: Value) {
         let old = match name {

@@ -93,7 +93,9 @@ impl Names {
     pub(super) fn of(code: &Rc<Code>, stand: Stand) -> Names {
         let body = stand.ops;
         let (mut bound, mut inner) = (Vec::new(), Vec::new());
-        let choices = Choice::all(code, body.clone());
+        let mut choices = Choice::all(code, body.clone());
+        let beside = uses_beside(code, body.clone(), &choices);
+        choices.retain(|it| !it.has_length_of_one_in(&beside));
         let uses = uses_beside(code, body.clone(), &choices);
         let mut exposed = targets(code, stand.step);
         let mut varying = exposed.clone();
@@ -210,9 +212,13 @@ impl Names {
         now.into_iter().flatten().collect()
     }
 
-    /// The body is not as it would have to be for items that it takes to be arguments.
+    /// The body is not as it would have to be for items that it takes to be arguments, or at first for lengths.
     pub(super) fn choose_no_longer(&self) {
-        self.keep_choices(|| false);
+        let are_items: Vec<bool> =
+            self.choices.borrow().iter().map(|it| !it.has_length()).collect();
+        let has_lengths = are_items.contains(&false);
+        let mut are_items = are_items.into_iter();
+        self.keep_choices(|| has_lengths && are_items.next() == Some(true));
     }
 
     /// Keeps some of these places. What items are taken with elsewhere is read as any other name is.

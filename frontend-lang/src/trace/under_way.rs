@@ -131,7 +131,9 @@ impl Alone {
         let Followed { res, given, refused, line, in_vain, world, tracking } =
             cx.end_following(outer, &passed, res);
         variant.world = world;
-        let is_read_early = tracking.as_ref().is_some_and(Tracking::is_read_early);
+        // Of what has no form all numbers are looked at in the end.
+        let has_form = given.as_ref().is_none_or(|it| it.template.is_ok());
+        let is_read_early = has_form && tracking.as_ref().is_some_and(Tracking::is_read_early);
         let refused = refused
             .or_else(|| is_read_early.then(read_early))
             .or_else(|| call.refused().map(Raised::from))
@@ -163,6 +165,7 @@ impl Alone {
             return Err(looked());
         }
         unit.keep_call(asked);
+        let left_at = cx.departure.and_then(|it| line_of(cx, it));
         if !strict {
             unit.tell(cx, finished.stats)?;
         }
@@ -209,15 +212,15 @@ impl Alone {
             }
             Ok(_) => self.n_looks.set(0),
         }
-        self.learn(variant, (shown, finished.is_first), strays, strict)?;
+        self.learn(variant, (shown, finished.is_first, left_at), strays, strict)?;
         Ok(value)
     }
 
-    /// Keeps what a followed call has shown. An error if that has to be a way.
+    /// Keeps what a followed call has shown, which has left what was recorded at a line, if it has. An error if that has to be a way.
     fn learn(
         &self,
         mut variant: Box<Variant>,
-        (shown, is_first): (Result<Shown, Raised>, bool),
+        (shown, is_first, left_at): (Result<Shown, Raised>, bool, Option<usize>),
         strays: Vec<Node>,
         strict: bool,
     ) -> Result<(), Raised> {
@@ -228,7 +231,7 @@ impl Alone {
             }
             Ok(Shown::Unconfirmed) => {
                 if !self.attempts.goes_on(is_first) && self.prevented.words().is_empty() {
-                    self.prevented.say("it comes to other ops in each call", None);
+                    self.prevented.say("it comes to other ops in each call", left_at);
                 }
             }
             Ok(Shown::Change) => {
