@@ -32,6 +32,9 @@ pub(super) enum Operand<'a> {
     Other(&'a Tensor),
 }
 
+/// Along which dimension an operand is cut, if it is, and how all of it lies.
+type Lies = (Option<usize>, Layout);
+
 /// How the parts of a result are made.
 struct Plan {
     cut: &'static Cut,
@@ -71,7 +74,7 @@ pub(super) fn apply_in_parts(
         let len = plan.step.min(plan.size - start);
         let here = seen.slice(plan.dim, start, len, 1);
         let of = |at: usize| {
-            let cut = |(dim, it): &(Option<usize>, Layout)| match dim {
+            let cut = |(dim, it): &Lies| match dim {
                 Some(dim) => it.slice(*dim, start, len, 1),
                 None => it.clone(),
             };
@@ -124,11 +127,7 @@ impl Plan {
 
     /// How each operand lies, and along which dimension it is cut; `None` where one has another size there. The first may be broadcast to
     /// the result.
-    fn layouts(
-        &self,
-        seen: &Layout,
-        operands: &[Operand<'_>],
-    ) -> Option<SmallVec<[(Option<usize>, Layout); 3]>> {
+    fn layouts(&self, seen: &Layout, operands: &[Operand<'_>]) -> Option<SmallVec<[Lies; 3]>> {
         let one = |(at, it): (usize, &Operand<'_>)| {
             let layout = match it {
                 Operand::Owner => seen.clone(),
