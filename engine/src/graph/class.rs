@@ -74,7 +74,7 @@ impl Numbers {
         at.map_or(it, |at| f64::from_bits(other.floats[at]))
     }
 
-    /// As [`Numbers::int_in`], of a number of the language.
+    /// As `int_in`, of a number of the language.
     pub fn number_in(&self, other: &Self, it: Number) -> Number {
         match it {
             Number::Bool(_) => it,
