@@ -460,7 +460,7 @@ impl Unit for TracedFn {
             let name = format!("`{}`", cx.str(&name)?);
             self.told.tell(cx, &name, &stats);
         }
-        if stats.is_many_steps() && self.pace.is_some() {
+        if stats.is_many_steps() {
             self.n_stepped.set(Some(0));
         }
         self.last.replace(stats);
