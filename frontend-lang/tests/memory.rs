@@ -1,7 +1,8 @@
 //! A program that wants more memory than it may use gets a `MemoryError`, and the session goes on with all names.
 
+use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use frontend_lang::host::{Record, Recording};
 use frontend_lang::memory;
@@ -9,10 +10,44 @@ use frontend_lang::session::{Options, Session};
 
 const LIMIT: usize = 32 << 20;
 
-fn session() -> Session {
+/// The budget of tensors is that of the whole process: what one session holds counts for all.
+static BUDGET: RwLock<()> = RwLock::new(());
+
+/// A session beside others. No test sets the budget meanwhile, so that none counts what this one gives back.
+struct Shared {
+    session: Session,
+    _budget: RwLockReadGuard<'static, ()>,
+}
+
+impl Deref for Shared {
+    type Target = Session;
+
+    fn deref(&self) -> &Session {
+        &self.session
+    }
+}
+
+impl DerefMut for Shared {
+    fn deref_mut(&mut self) -> &mut Session {
+        &mut self.session
+    }
+}
+
+fn session() -> Shared {
+    let budget = BUDGET.read().unwrap_or_else(PoisonError::into_inner);
+    Shared { session: limited(), _budget: budget }
+}
+
+fn limited() -> Session {
     let mut session = Session::new(Box::new(Recording { record: Rc::new(Record::default()) }));
     session.cx.memory_limit = LIMIT;
     session
+}
+
+/// A session of a test that sets the budget, with no other session meanwhile.
+fn alone() -> (RwLockWriteGuard<'static, ()>, Session) {
+    let budget = BUDGET.write().unwrap_or_else(PoisonError::into_inner);
+    (budget, limited())
 }
 
 fn error(session: &mut Session, code: &str) -> String {
@@ -204,17 +239,10 @@ x = None
     }
 }
 
-/// For tests that set the budget, which is that of the whole process.
-fn alone() -> MutexGuard<'static, ()> {
-    static BUDGET: Mutex<()> = Mutex::new(());
-    BUDGET.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 #[test]
 fn a_tape_that_grows_without_end_is_stopped() {
     use engine::cpu::memory::HOST;
-    let _alone = alone();
-    let mut session = session();
+    let (_alone, mut session) = alone();
     assert_eq!(error(&mut session, "import torch\nw = torch.ones(1, requires_grad=True)"), "");
     HOST.set_budget(HOST.stats().live + (64 << 20));
     let grows = error(&mut session, "x = w\nwhile True:\n    x = x + 1");
@@ -241,8 +269,7 @@ fn errors_within<'a>(
 
 #[test]
 fn ops_in_place_take_no_second_buffer() {
-    let _alone = alone();
-    let mut session = session();
+    let (_alone, mut session) = alone();
     let made =
         "import torch\nx = torch.ones(8_000_000)\nw = torch.nn.Parameter(torch.ones(8_000_000))";
     assert_eq!(error(&mut session, made), "");
@@ -283,8 +310,7 @@ fn ops_in_place_take_no_second_buffer() {
 /// What is copied within a variable, cast, drawn or conjugated on its way to where it goes is so a piece at a time.
 #[test]
 fn writes_to_parts_take_no_second_buffer() {
-    let _alone = alone();
-    let mut session = session();
+    let (_alone, mut session) = alone();
     let made = "import torch
 x = torch.arange(2_000_000.0)
 m = x.view(1000, 2000)
@@ -322,8 +348,7 @@ c = q.conj()";
 /// What is made of products, or of several ops, goes part by part to where it is wanted.
 #[test]
 fn results_that_go_where_a_tensor_lies_take_no_second_buffer() {
-    let _alone = alone();
-    let mut session = session();
+    let (_alone, mut session) = alone();
     let made = "import numpy as np, torch
 x = torch.ones(1000, 2000)
 y = torch.ones(1000, 2000)
@@ -420,8 +445,7 @@ fn a_session_that_ends_leaves_no_code_to_the_next() {
 #[test]
 fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
     use engine::cpu::memory::HOST;
-    let _alone = alone();
-    let mut session = session();
+    let (_alone, mut session) = alone();
     let before =
         "import torch\nfrom torch import nn\n\ndef noise(n):\n    return torch.ones(n, 1000)\n";
     assert_eq!(error(&mut session, before), "");
@@ -451,8 +475,7 @@ fn running_out_of_memory_names_the_largest_tensors_and_their_lines() {
 #[test]
 fn running_out_of_memory_in_a_compiled_step_names_the_line_of_its_op() {
     use engine::cpu::memory::HOST;
-    let _alone = alone();
-    let mut session = session();
+    let (_alone, mut session) = alone();
     let cell = "import torch\nfrom notegrad.jit import trace\n\n@trace\ndef step(x, n):\n    y = x @ x\n    \
                 z = torch.tanh(y) @ y\n    wide = torch.stack([z] * n)\n    return y, (wide @ y).sum()\n\n\
                 x = torch.eye(200)\nfor i in range(3):\n    step(x, 40)\nkept = torch.ones(2000, 1000)";

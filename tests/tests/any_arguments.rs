@@ -51,6 +51,9 @@ const ROUNDS: u64 = 5;
 const PATIENCE: Duration = Duration::from_millis(500);
 const LIMIT: Duration = Duration::from_secs(20);
 
+/// Bytes that tensors may take. What cannot be interrupted, as eigenvalues of the largest matrix, ends within a few seconds.
+const BUDGET: usize = 64 << 20;
+
 thread_local! {
     /// Panics of this thread that nobody has asked for yet, also of those that the code under test has caught.
     static PANICS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
@@ -258,7 +261,7 @@ fn check(
     let asked_for = asked_for_modules().len() + asked_for_objects().len();
     assert!(asked_for > 0, "no module and no object has a name like ONLY");
     listen();
-    engine::cpu::memory::HOST.set_budget(256 << 20);
+    engine::cpu::memory::HOST.set_budget(BUDGET);
     let run = move |names: Vec<&'static str>| {
         let mut caller = Caller::new();
         let ended = catch_unwind(AssertUnwindSafe(|| calls(&mut caller, &names)));
