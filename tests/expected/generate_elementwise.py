@@ -35,6 +35,7 @@ acosh atanh sigmoid erf erfc erfinv lgamma digamma""".split()
 SPECIAL = "i0 i0e i1 i1e".split()
 EXACT = "abs neg sign square relu floor ceil trunc round isnan isinf isfinite logical_not bitwise_not frac clone".split()
 UNITS = {
+    "cube": (lambda x: x**3, [[]]),
     "relu6": (F.relu6, [[]]),
     "leaky_relu": (F.leaky_relu, [[0.01], [0.2]]),
     "elu": (F.elu, [[1.0], [0.5]]),

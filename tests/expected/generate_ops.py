@@ -768,5 +768,31 @@ case("_mix_slices", mixed(0), [V.float(), torch.tensor([[4, 0], [1, 1]], dtype=t
 for wrong, told in [([0, 0, 0], [5, 6, 7]), ([False, False], [True, False]), ([], [])]:
     case("refuse_where", lambda *_: torch.zeros((), dtype=torch.int64), [torch.tensor(wrong, dtype=None if wrong else torch.int64), torch.tensor(told, dtype=None if wrong else torch.int64)], ["_LinAlgError", "{place}it's {told}"])
 
+
+def with_slice(part):
+    def run(x, y):
+        z = torch.zeros_like(x)
+        z[part] = y
+        return x + z
+    return run
+
+
+ROW, EVEN = (slice(None), slice(1, 4)), (slice(None, None, 2),)
+case("slice_add", with_slice(ROW), [M, rand(3, 3)], [1, 1, 4, 1])
+case("slice_add", with_slice(EVEN), [X, rand(1, 3, 4)], [0, 0, None, 2])
+case("slice_add", lambda x, y: x + y.flip(0), [V, rand(5)], [0, None, None, -1])
+case("slice_add", lambda x, y: x + F.pad(y, (2, 0)), [torch.arange(8).reshape(2, 4), torch.tensor([[5, 6], [7, 8]])], [1, 2, None, 1])
+
+
+def standard_back(dims):
+    def run(dy, y, variance):
+        mean = lambda it: it.mean(dims, True)
+        return (dy - mean(dy) - y * mean(dy * y)) / (variance + 0.01).sqrt()
+    return run
+
+
+for dims, sizes in [((2,), (2, 3, 1)), ((1, 2), (2, 1, 1)), ((0, 1, 2), (1, 1, 1))]:
+    case("standardize_backward", standard_back(dims), [rand(2, 3, 4), X, rand(*sizes).abs() + 0.5], [dims, 0.01])
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

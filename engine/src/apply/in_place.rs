@@ -30,6 +30,10 @@ pub fn apply_in_place(
     if is_watched(std::iter::once(&*owner).chain(others)) || !owner.is_owned() {
         return Ok(false);
     }
+    let instead = op.surface.instead.and_then(|it| it(&inputs(owner, seen, others)));
+    if let Some(other) = instead {
+        return apply_in_place(other, owner, seen, &[], &other.default_attrs());
+    }
     // Kernels compute real numbers alone.
     let is_complex = owner.dtype().is_complex() || complex::occurs(others, attrs);
     let is_composed = is_complex && complex::is_composed(op, &inputs(owner, seen, others), attrs);

@@ -36,6 +36,9 @@ pub fn apply_into(
     if default_dtype::said(op, inputs, attrs)?.is_some() {
         return Ok(false);
     }
+    if let Some(other) = op.surface.instead.and_then(|it| it(inputs)) {
+        return apply_into(other, owner, seen, &inputs[..1], &other.default_attrs());
+    }
     if let Some(refuses) = op.surface.refuses {
         refuses(&InferCx { op, inputs, attrs })?;
     }

@@ -29,7 +29,8 @@ use crate::random::HOST;
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
 use crate::{
-    Attrs, Device, Error, Layout, Meta, Result, Scope, Tensor, buffer, estimate, lane, rules,
+    Attrs, Device, Error, Layout, Meta, Result, Scope, Tensor, buffer, estimate, functional, lane,
+    rules,
 };
 
 thread_local! {
@@ -135,10 +136,37 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     if let Some(refuses) = op.surface.refuses {
         refuses(&InferCx { op, inputs, attrs })?;
     }
+    if op.surface.drawn_as_it_lies
+        && let [first, others @ ..] = inputs
+        && let Some(order) = turned(first)
+    {
+        return drawn_in_order(op, (first, &order), others, attrs);
+    }
     match default_dtype::said(op, inputs, attrs)? {
         Some((inputs, attrs)) => apply_as_said(op, &inputs, &attrs),
         None => apply_as_said(op, inputs, attrs),
     }
+}
+
+/// The dimensions of a tensor in the order in which its elements lie without gaps, if that is not row by row.
+fn turned(x: &Tensor) -> Option<SmallVec<[usize; 4]>> {
+    if x.layout().is_contiguous() { None } else { x.layout().dense_order() }
+}
+
+/// As [`apply`], with the dimensions of the first operand in that order, and those of the results as they were.
+fn drawn_in_order(
+    op: &'static OpDef,
+    (first, order): (&Tensor, &[usize]),
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<Outputs> {
+    let dims: SmallVec<[i64; 4]> = order.iter().map(|&it| it as i64).collect();
+    let mut back: SmallVec<[i64; 4]> = dims.clone();
+    order.iter().zip(0..).for_each(|(&dim, at)| back[dim] = at);
+    let mut inputs: SmallVec<[Tensor; 3]> = smallvec![functional::permute(first, &dims)?];
+    inputs.extend(others.iter().cloned());
+    let drawn = apply(op, &inputs, attrs)?;
+    drawn.iter().map(|it| functional::permute(it, &back)).collect()
 }
 
 /// As [`apply`], of an op that leaves no dtype to the default.

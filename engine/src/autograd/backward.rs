@@ -13,13 +13,13 @@ use smallvec::SmallVec;
 use super::elementwise::elementwise_grad;
 use super::retained::{self, Retained};
 use crate::apply::anomaly::{self, Watch};
-use crate::apply::{autocast, default_dtype, place};
+use crate::apply::{apply_in_place, autocast, default_dtype, place};
 use crate::functional::{add, full, to, unbroadcast};
 use crate::interpreter::{self, Interpreter};
 use crate::op::{Grad, GradCx};
 use crate::scope::Entered;
 use crate::tape::{self, Edge, Node, OpStep, Saved};
-use crate::{Device, Error, Result, Site, Tensor};
+use crate::{Attrs, Device, Error, Result, Site, Tensor, ops};
 
 pub use crate::interpreter::Root;
 
@@ -217,8 +217,8 @@ impl Walk {
         };
         let mut devices = arrived.grads.iter().flatten().map(Tensor::device);
         let device = devices.find(|it| *it != Device::Cpu).unwrap_or_default();
-        let sums = self.sums_for(step, &needs);
-        let grads = || input_grads(step, &saved, arrived, (&needs, &sums));
+        let mut sums = self.sums_for(step, &needs);
+        let mut grads = || input_grads(step, &saved, arrived, (&needs, &mut sums));
         let grads: Vec<Option<Tensor>> = match device {
             Device::Cpu => grads()?,
             Device::Cuda(_) => place::inside(device, grads)?,
@@ -273,11 +273,31 @@ impl Walk {
         });
         let slot = &mut arrived.grads[edge.output as usize];
         *slot = Some(match slot.take() {
-            Some(sum) => add(&sum, &grad)?,
+            Some(sum) => sum_of(sum, grad)?,
             None => grad,
         });
         Ok(())
     }
+}
+
+/// Elements from which on a sum of gradients is worth a look at who else sees them.
+const MANY: usize = 1 << 12;
+
+/// The sum of two gradients of a place, where the first lies if it has many elements and nobody else sees them.
+fn sum_of(mut sum: Tensor, grad: Tensor) -> Result<Tensor> {
+    let is_large = sum.numel() >= MANY;
+    if is_large
+        && apply_in_place(
+            &ops::binary::add::OP,
+            &mut sum,
+            None,
+            std::slice::from_ref(&grad),
+            &Attrs::new(),
+        )?
+    {
+        return Ok(sum);
+    }
+    add(&sum, &grad)
 }
 
 /// The gradient a root starts with.
@@ -321,7 +341,7 @@ fn input_grads(
     step: &OpStep,
     saved: &Saved,
     arrived: &Arrived,
-    (needs, sums): (&[bool], &[Option<Tensor>]),
+    (needs, sums): (&[bool], &mut [Option<Tensor>]),
 ) -> Result<Vec<Option<Tensor>>> {
     let outputs: SmallVec<[Tensor; 1]> = (0_u32..)
         .zip(&saved.outputs)

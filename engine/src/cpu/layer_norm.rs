@@ -106,6 +106,32 @@ impl<T: Float> Backward<'_, T> {
     }
 }
 
+/// The gradient of rows of `n` elements, `dy` being that of `y`, which they were standardised to: `r * (dy - mean(dy) - y * mean(dy * y))` with
+/// `r = 1 / sqrt(variance + eps)` of each.
+pub fn of_standard<T: Float>(
+    dy: &[T],
+    y: &[T],
+    n: usize,
+    (variances, eps): (&[T], f64),
+    dx: &mut [T],
+) {
+    assert!(dx.len() == y.len() && dx.len() == dy.len(), "gradients of all elements");
+    let rows = y.len().checked_div(n).unwrap_or(0);
+    assert!(variances.len() >= rows, "a variance for each row");
+    let dx = Shared(dx.as_mut_ptr());
+    pool::for_each_range(rows, n, &|range| {
+        for row in range {
+            let all = row * n..(row + 1) * n;
+            // SAFETY: each row is given once.
+            let out = unsafe { dx.part(all.clone()) };
+            let scale = 1.0 / (variances[row].to_f64() + eps).sqrt();
+            let row = Row { x: &y[all.clone()], dy: &dy[all], weight: None, mean: 0.0, scale };
+            let (sum, along) = wide::run(Products { row });
+            wide::run(Slopes { row, mean: sum / n as f64, along: along / n as f64, out });
+        }
+    });
+}
+
 /// A row with the gradient of its result.
 #[derive(Clone, Copy)]
 struct Row<'a, T> {

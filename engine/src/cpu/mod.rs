@@ -42,6 +42,7 @@ mod radix;
 pub mod reduce;
 pub mod scan;
 mod scratch;
+pub mod search;
 mod simd;
 pub mod softmax;
 pub mod strided;

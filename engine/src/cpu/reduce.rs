@@ -102,6 +102,48 @@ pub fn totals<T: Num, F: Fold<T>>(
     emit(0, merged);
 }
 
+/// As [`fold`], of axes that lie apart in `x`: of each, the last one first, how many elements it has and how many of those that are kept lie
+/// behind it.
+pub fn fold_apart<T: Num, F: Fold<T>, O: Send>(
+    fold: F,
+    x: &Pieces<'_, T>,
+    axes: &[(usize, usize)],
+    out: &mut [O],
+    finish: impl Fn(F::Total) -> O + Sync,
+    part: Part<'_>,
+) {
+    let Some((&last, others)) = axes.split_first() else { return };
+    let len = out.len() * others.iter().map(|it| it.0).product::<usize>();
+    let mut all = vec![F::EMPTY; len];
+    let slots = Shared(all.as_mut_ptr());
+    totals(fold, x, last, len, &|first, totals| {
+        // SAFETY: each of the totals is given once, and there are as many slots.
+        unsafe { slots.part(first..first + totals.len()) }.copy_from_slice(totals);
+    });
+    for &(n, inner) in others {
+        merge_axis(fold, &mut all, (n, inner));
+    }
+    let finished = out.iter_mut().zip(all);
+    finished.for_each(|(slot, total)| *slot = finish(total));
+    // SAFETY: all of them have been written.
+    unsafe { part.done(0..out.len()) };
+}
+
+/// Merges the totals along an axis, behind which `inner` lie, to its first ones, and leaves those.
+fn merge_axis<T, F: Fold<T>>(fold: F, all: &mut Vec<F::Total>, (n, inner): (usize, usize)) {
+    let mut left = 0;
+    for start in (0..all.len()).step_by((n * inner).max(1)) {
+        all.copy_within(start..start + inner, left);
+        for step in 1..n {
+            for at in 0..inner {
+                all[left + at] = fold.merge(all[left + at], all[start + step * inner + at]);
+            }
+        }
+        left += inner;
+    }
+    all.truncate(left);
+}
+
 /// Calls `body` with so many values, at most [`COLUMNS`], on the stack; the others there are not written, since most folds have few results.
 #[inline(always)]
 fn with_room<T: Copy>(value: T, len: usize, body: impl FnOnce(&mut [T])) {

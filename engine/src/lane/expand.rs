@@ -9,8 +9,8 @@ use crate::math::binary::{float32_binary, float64_binary, whole_binary};
 use crate::math::recorded::{Recorder, Sym, Type};
 use crate::math::unary::{float32_unary, float64_unary, whole_unary};
 use crate::math::{
-    Float32, Float64, Library, Library2, Scalar, Whole64, bessel, float, float32, float64, gamma,
-    halves, whole,
+    Float32, Float64, Library, Library2, Scalar, Whole64, bessel, circular64, float, float32,
+    float64, gamma, halves, whole,
 };
 
 /// The type that elements of memory have once they are loaded. Halves are bits then.
@@ -248,6 +248,9 @@ macro_rules! expansions {
     };
     (@trig $op:ident ($x:ident) $body:expr) => {
         float32::reduced($x, $body, Library::$op)
+    };
+    (@trig64 $op:ident ($x:ident) $body:expr) => {
+        circular64::reduced($x, $body, Library::$op)
     };
     (@$sets:ident $op:ident $given:tt $body:expr) => { $body };
 }

@@ -12,12 +12,25 @@ pub(super) const ROUND64: f64 = 6_755_399_441_055_744.0;
 /// ln 2 in two parts; the first has few bits, so that its multiples are exact.
 const LN2_HI: f64 = 6.931_471_803_691_238e-1;
 const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
+/// (e^r - 1 - r) / r^2.
+const EXP_BEYOND: [f64; 12] = first_of(EXP);
 /// The bits of `sqrt(1 / 2)`.
 const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
 
+/// The leading coefficients of a polynomial.
+const fn first_of<const N: usize, const M: usize>(all: [f64; N]) -> [f64; M] {
+    let mut res = [0.0; M];
+    let mut at = 0;
+    while at < M {
+        res[at] = all[at];
+        at += 1;
+    }
+    res
+}
+
 /// ln x as straight-line code, to the last bit or two: -inf for 0, NaN below. Coefficients of FreeBSD's `e_log.c` (Sun Microsystems, 1993).
 #[inline(always)]
-pub(super) fn log<D: Float64>(x: D) -> D {
+pub(crate) fn log<D: Float64>(x: D) -> D {
     let (int, half) = (D::Int::of, D::of(0.5));
     let tiny = x.less(D::of(f64::MIN_POSITIVE));
     let y = D::select(tiny, x * D::of(2.0_f64.powi(54)), x);
@@ -59,10 +72,53 @@ pub(super) fn exp_above<D: Float64>(x: D) -> D {
     D::of(2.0) * (half * polynomial(r, EXP))
 }
 
+/// 2^n for n in -1022..=1023.
+#[inline(always)]
+fn pow2<D: Float64>(n: D::Int) -> D {
+    D::from_bits(n.wrapping_add(D::Int::of(1023)) << 52)
+}
+
+/// (n, e^r - 1) with x = n ln 2 + r, for x that are far from where n does not fit.
+#[inline(always)]
+fn exp_parts<D: Float64>(x: D) -> (D::Int, D) {
+    let shifted = x.mul_add(D::of(LOG2_E), D::of(ROUND64));
+    let n = shifted - D::of(ROUND64);
+    let r = (-n).mul_add(D::of(LN2_LO), (-n).mul_add(D::of(LN2_HI), x));
+    let q = polynomial(r, EXP_BEYOND);
+    (shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64)), q.mul_add(r * r, r))
+}
+
+/// e^x, to the last bit.
+#[inline(always)]
+pub(crate) fn exp<D: Float64>(x: D) -> D {
+    let (n, e) = exp_parts(clamp(x, D::of(-746.0), D::of(710.0)));
+    // Two factors, so that results below the normal range are rounded once.
+    let half = n >> 1;
+    (e + D::of(1.0)) * pow2::<D>(half) * pow2::<D>(n.wrapping_sub(half))
+}
+
+/// e^x - 1 without cancellation.
+#[inline(always)]
+pub(crate) fn expm1<D: Float64>(x: D) -> D {
+    let (n, e) = exp_parts(clamp(x, D::of(-50.0), D::of(710.0)));
+    let scale = pow2::<D>(n.wrapping_sub(D::Int::of(1)));
+    let res = D::of(2.0) * scale.mul_add(e, scale - D::of(0.5));
+    D::select(x.equals(D::of(0.0)), x, res)
+}
+
+/// `(e^2a - 1) / (e^2a + 1)` of the absolute value, with the sign.
+#[inline(always)]
+pub(crate) fn tanh<D: Float64>(x: D) -> D {
+    let a = x.abs();
+    // Beyond this it is 1.
+    let above = expm1(clamp(a + a, D::of(0.0), D::of(44.0)));
+    (above / (above + D::of(2.0))).copysign(x)
+}
+
 /// 1 / (1 + e^-x).
 #[inline(always)]
 pub(crate) fn sigmoid<D: Float64>(x: D) -> D {
-    D::of(1.0) / (D::of(1.0) + (-x).library(Library::Exp))
+    D::of(1.0) / (D::of(1.0) + exp(-x))
 }
 
 /// From here on squares of numbers are so large that 1 beside them does not count.

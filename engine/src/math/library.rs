@@ -5,7 +5,6 @@
 pub(crate) enum Library {
     Exp,
     Exp2,
-    Expm1,
     Log,
     Log2,
     Log10,
@@ -18,7 +17,6 @@ pub(crate) enum Library {
     Atan,
     Sinh,
     Cosh,
-    Tanh,
 }
 
 /// As [`Library`], of two arguments.
@@ -36,7 +34,6 @@ impl Library {
         match self {
             Self::Exp => "exp",
             Self::Exp2 => "exp2",
-            Self::Expm1 => "expm1",
             Self::Log => "log",
             Self::Log2 => "log2",
             Self::Log10 => "log10",
@@ -49,7 +46,6 @@ impl Library {
             Self::Atan => "atan",
             Self::Sinh => "sinh",
             Self::Cosh => "cosh",
-            Self::Tanh => "tanh",
         }
     }
 }

@@ -7,6 +7,7 @@
 
 pub(crate) mod bessel;
 pub(crate) mod binary;
+pub(crate) mod circular64;
 pub(crate) mod float;
 pub(crate) mod float32;
 pub(crate) mod float64;

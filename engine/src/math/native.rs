@@ -175,7 +175,6 @@ macro_rules! floats {
                 match function {
                     Library::Exp => self.exp(),
                     Library::Exp2 => self.exp2(),
-                    Library::Expm1 => self.exp_m1(),
                     Library::Log => self.ln(),
                     Library::Log2 => self.log2(),
                     Library::Log10 => self.log10(),
@@ -188,7 +187,6 @@ macro_rules! floats {
                     Library::Atan => self.atan(),
                     Library::Sinh => self.sinh(),
                     Library::Cosh => self.cosh(),
-                    Library::Tanh => self.tanh(),
                 }
             }
 

@@ -4,7 +4,7 @@
 //! to compile, `one` where a library function is called for each number), and what the function is. The tables are given to a macro,
 //! with what it wants besides in brackets, so that loops and expansions come from the same rows.
 
-/// Functions of numbers of 32 bits. `trig`: as `all`, where numbers beyond the reach of the formula go to the library.
+/// Functions of numbers of 32 bits. `trig`, and `trig64` of 64 bits: as `all`, where numbers beyond the reach of the formula go to the library.
 macro_rules! float32_unary {
     ($then:ident $($with:tt)*) => {
         $then! {
@@ -66,29 +66,29 @@ macro_rules! float64_unary {
             Ceil all |x| x.ceil();
             Round all |x| x.round_ties_even();
             Trunc all |x| x.trunc();
-            Exp one |x| x.library(Library::Exp);
+            Exp all |x| float64::exp(x);
             Exp2 one |x| x.library(Library::Exp2);
-            Expm1 one |x| x.library(Library::Expm1);
-            Log one |x| x.library(Library::Log);
+            Expm1 all |x| float64::expm1(x);
+            Log all |x| float64::log(x);
             Log2 one |x| x.library(Library::Log2);
             Log10 one |x| x.library(Library::Log10);
             Log1p one |x| x.library(Library::Log1p);
             Sqrt all |x| x.sqrt();
             Rsqrt all |x| float::recip(x.sqrt());
             Recip all |x| float::recip(x);
-            Sin one |x| x.library(Library::Sin);
-            Cos one |x| x.library(Library::Cos);
+            Sin trig64 |x| circular64::sin(x);
+            Cos trig64 |x| circular64::cos(x);
             Tan one |x| x.library(Library::Tan);
             Asin one |x| x.library(Library::Asin);
             Acos one |x| x.library(Library::Acos);
             Atan one |x| x.library(Library::Atan);
             Sinh one |x| x.library(Library::Sinh);
             Cosh one |x| x.library(Library::Cosh);
-            Tanh one |x| x.library(Library::Tanh);
+            Tanh all |x| float64::tanh(x);
             Asinh one |x| float64::asinh(x);
             Acosh one |x| float64::acosh(x);
             Atanh one |x| float64::atanh(x);
-            Sigmoid one |x| float64::sigmoid(x);
+            Sigmoid all |x| float64::sigmoid(x);
             Erf one |x| float64::erf(x);
             Erfc one |x| float64::erfc(x);
             Erfinv one |x| float64::erfinv(x);

@@ -26,8 +26,12 @@ pub use surface::{Alpha, Autocast, Cut, Form, Instead, Is, Returns, Surface, Whe
 
 pub use crate::attr::{flag, float, int, ints};
 
+use smallvec::SmallVec;
+
+use crate::apply::{apply_in_place, apply_one};
 use crate::attr::{Attr, Attrs, attr_readers};
 use crate::expr::Expr;
+use crate::functional::full;
 use crate::meaning::Meaning;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
@@ -314,7 +318,7 @@ pub struct GradCx<'a> {
     pub(crate) output_grads: &'a [Option<Tensor>],
     pub(crate) needs: &'a [bool],
     /// For a rule that goes on from them: what had come to each input before.
-    pub(crate) sums: &'a [Option<Tensor>],
+    pub(crate) sums: &'a mut [Option<Tensor>],
 }
 
 impl OpDef {
@@ -450,6 +454,27 @@ impl GradCx<'_> {
     /// What had come to input `idx` before, for a rule that goes on from it.
     pub fn sum(&self, idx: usize) -> Option<&Tensor> {
         self.sums.get(idx)?.as_ref()
+    }
+
+    /// What had come to input `idx` before and is added to by `op`, whose first operand it is: where it lies, if nobody else sees it.
+    /// Zeros of that input if nothing had come.
+    pub fn added_to(
+        &mut self,
+        idx: usize,
+        op: &'static OpDef,
+        others: &[Tensor],
+        attrs: &Attrs,
+    ) -> Result<Tensor> {
+        let mut sum = match self.sums.get_mut(idx).and_then(Option::take) {
+            Some(sum) => sum,
+            None => full(self.inputs[idx].shape(), 0.0, self.inputs[idx].dtype())?,
+        };
+        if apply_in_place(op, &mut sum, None, others, attrs)? {
+            return Ok(sum);
+        }
+        let operands: SmallVec<[Tensor; 4]> =
+            std::iter::once(sum).chain(others.iter().cloned()).collect();
+        apply_one(op, &operands, attrs)
     }
 
     /// Whether the gradient of input `idx` is wanted.

@@ -40,6 +40,7 @@ pub(super) const DIFFERENCES: &[&str] = &[
     "scaled_dot_product_attention",
     "softmax_backward",
     "standardize",
+    "standardize_backward",
     "std",
     "var",
 ];

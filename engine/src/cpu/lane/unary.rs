@@ -5,7 +5,7 @@ use super::Lane;
 use super::loops::{Kern, lanes};
 use crate::expr::UnOp;
 use crate::math::unary::{float32_unary, float64_unary, whole_unary};
-use crate::math::{Float, Library, bessel, float, float32, float64, gamma, whole};
+use crate::math::{Float, Library, bessel, circular64, float, float32, float64, gamma, whole};
 
 /// The kernel of `op` on lanes of a type; `None` where the op has no meaning there.
 pub(crate) fn unary(op: UnOp, lane: Lane, isa: Isa) -> Option<Kern> {
@@ -18,26 +18,32 @@ pub(crate) fn unary(op: UnOp, lane: Lane, isa: Isa) -> Option<Kern> {
 
 /// The kernel of a row. A trigonometric one is vector code, then the library for the arguments that are too large for it.
 macro_rules! kernel {
-    ($op:ident trig $isa:expr, f32, |$x:ident| $body:expr) => {{
+    ($op:ident trig $isa:expr, f32, |$x:ident| $body:expr) => {
+        kernel!(@far $op $isa, f32, float32::is_far, |$x| $body)
+    };
+    ($op:ident trig64 $isa:expr, f64, |$x:ident| $body:expr) => {
+        kernel!(@far $op $isa, f64, circular64::is_far, |$x| $body)
+    };
+    (@far $op:ident $isa:expr, $t:ident, $is_far:expr, |$x:ident| $body:expr) => {{
         struct Body;
-        impl $crate::cpu::lane::loops::Map1<f32, f32> for Body {
+        impl $crate::cpu::lane::loops::Map1<$t, $t> for Body {
             const REDO: bool = true;
 
             #[inline(always)]
-            fn call($x: f32) -> f32 {
+            fn call($x: $t) -> $t {
                 $body
             }
 
             #[inline(always)]
-            fn redo(x: f32) -> bool {
-                float32::is_far(x)
+            fn redo(x: $t) -> bool {
+                $is_far(x)
             }
 
-            fn again(x: f32) -> f32 {
+            fn again(x: $t) -> $t {
                 x.library(Library::$op)
             }
         }
-        $crate::cpu::lane::loops::map1::<f32, f32, Body>($isa)
+        $crate::cpu::lane::loops::map1::<$t, $t, Body>($isa)
     }};
     ($op:ident $sets:ident $($rest:tt)*) => {
         lanes!($sets $($rest)*)

@@ -43,7 +43,7 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-/// The second power of floats is a product, and that rounded once; truth values to the power of one are they themselves, or all true.
+/// The second and third power of floats are products, each rounded, as in PyTorch; truth values to the power of one are they themselves, or all true.
 fn simpler(inputs: &[Tensor]) -> Option<&'static OpDef> {
     let exponent = inputs[1].as_number()?;
     if inputs[0].dtype() == DType::Bool
@@ -52,8 +52,14 @@ fn simpler(inputs: &[Tensor]) -> Option<&'static OpDef> {
         let ones = &crate::ops::create::ones_like::OP;
         return Some(if stays { &crate::ops::unary::clone::OP } else { ones });
     }
-    let is_square = exponent.as_f64() == 2.0 && inputs[0].dtype().is_float();
-    (is_square && inputs[0].as_number().is_none()).then_some(&crate::ops::unary::square::OP)
+    if !inputs[0].dtype().is_float() || inputs[0].as_number().is_some() {
+        return None;
+    }
+    match exponent.as_f64() {
+        2.0 => Some(&crate::ops::unary::square::OP),
+        3.0 => Some(&crate::ops::unary::cube::OP),
+        _ => None,
+    }
 }
 
 /// A number as exponent of whole numbers must not be negative, whatever the elements are, and their dtype must hold it.

@@ -3,14 +3,13 @@
 use smallvec::smallvec;
 
 use super::{Spread, admit_along, index_dtype};
-use crate::functional::scatter_add;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
 };
 use crate::shape::resolve_dim;
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
+use crate::{Attr, Meta, Metas, OpDef, Result, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "gather",
@@ -26,7 +25,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::moving("gather.loop", run)
         .admitting(admit_along)
         .on_cuda(|cx| super::cuda::gather(cx, false))]),
-    grad: Grad::Rule(grad, Saves::Inputs),
+    grad: Grad::Onto(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: true,
@@ -96,7 +95,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 
 /// Each gradient goes back to where its element came from.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let dy = cx.output_grad()?;
-    let zeros = functional::full(cx.input(0).shape(), 0.0, dy.dtype())?;
-    Ok(vec![Some(scatter_add(&zeros, cx.int(0), cx.input(1), &dy)?), None])
+    let others = [cx.input(1).clone(), cx.output_grad()?];
+    let attrs = smallvec![Attr::Int(cx.int(0))];
+    Ok(vec![Some(cx.added_to(0, &super::scatter_add::OP, &others, &attrs)?), None])
 }

@@ -10,7 +10,7 @@ use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
 };
-use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, functional, with_size};
+use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "index",
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::moving("index.rows", run)
         .admitting(|cx| admit_leading(cx, 1))
         .on_cuda(super::cuda::get_rows)]),
-    grad: Grad::Rule(grad, Saves::Inputs),
+    grad: Grad::Onto(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: false,
@@ -80,10 +80,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 }
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let dy = cx.output_grad()?;
-    let mut inputs = vec![functional::full(cx.input(0).shape(), 0.0, dy.dtype())?, dy];
-    inputs.extend((1..cx.n_inputs()).map(|it| cx.input(it).clone()));
+    let mut others = vec![cx.output_grad()?];
+    others.extend((1..cx.n_inputs()).map(|it| cx.input(it).clone()));
     let mut res = vec![None; cx.n_inputs()];
-    res[0] = Some(apply_one(&super::index_put::OP, &inputs, &smallvec![Attr::Bool(true)])?);
+    res[0] = Some(cx.added_to(0, &super::index_put::OP, &others, &smallvec![Attr::Bool(true)])?);
     Ok(res)
 }

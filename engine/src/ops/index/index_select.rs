@@ -4,7 +4,6 @@ use smallvec::smallvec;
 
 use super::{admit_along, index_dtype};
 use crate::cpu::strided;
-use crate::functional::index_add;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
@@ -12,7 +11,7 @@ use crate::op::{
     Surface,
 };
 use crate::shape::resolve_dim;
-use crate::{Meta, Metas, OpDef, Result, Tensor, functional, with_size};
+use crate::{Attr, Meta, Metas, OpDef, Result, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
     name: "index_select",
@@ -28,7 +27,7 @@ pub static OP: OpDef = OpDef {
     body: Body::Kernels(&[Kernel::moving("index_select.rows", run)
         .admitting(admit_along)
         .on_cuda(|cx| super::cuda::gather(cx, true))]),
-    grad: Grad::Rule(grad, Saves::Inputs),
+    grad: Grad::Onto(grad, Saves::Inputs),
     step: None,
     pure: true,
     method: true,
@@ -106,7 +105,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 }
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let dy = cx.output_grad()?;
-    let zeros = functional::full(cx.input(0).shape(), 0.0, dy.dtype())?;
-    Ok(vec![Some(index_add(&zeros, cx.int(0), cx.input(1), &dy)?), None])
+    let others = [cx.input(1).clone(), cx.output_grad()?];
+    let attrs = smallvec![Attr::Int(cx.int(0))];
+    Ok(vec![Some(cx.added_to(0, &super::index_add::OP, &others, &attrs)?), None])
 }

@@ -1,13 +1,13 @@
 //! `huber_loss`: half the squared difference where that is below `delta`, `delta` times the absolute difference less `delta / 2` elsewhere.
 
 use super::{reduced, reduction};
-use crate::functional::{abs, lt, mul, num, select_where, sub, to};
+use crate::functional::to;
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Is, Onnx, Param, ParamKind,
     Surface, When, shapes,
 };
-use crate::{DType, Error, OpDef, Outputs, Result, rules};
+use crate::{Attr, DType, Error, OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "huber_loss",
@@ -51,7 +51,6 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         half if half.is_half() => DType::F32,
         dtype => dtype,
     };
-    let distance = abs(&sub(&to(input, dtype)?, &to(target, dtype)?)?)?;
     if delta <= 0.0 {
         return Err(Error::Attr {
             op: cx.op.name,
@@ -59,9 +58,8 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
             problem: "must be positive".into(),
         });
     }
-    let near = mul(&mul(&distance, &distance)?, &num(0.5))?;
-    let far = mul(&sub(&distance, &num(0.5 * delta))?, &num(delta))?;
-    let losses = select_where(&lt(&distance, &num(delta))?, &near, &far)?;
+    let attrs = [delta, 0.5, delta].map(Attr::Float).into_iter().collect();
+    let losses = apply_one(&super::_huber::OP, &[to(input, dtype)?, to(target, dtype)?], &attrs)?;
     let results = reduced(&losses, reduction(cx.op.name, cx.attrs, 0)?)?;
     results.iter().map(|it| to(it, input.dtype())).collect()
 }

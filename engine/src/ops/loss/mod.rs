@@ -7,6 +7,7 @@ use crate::dtype::DType;
 use crate::op::{ComposedCx, Is, When};
 use crate::{Attr, Attrs, Error, Outputs, Result, Tensor, functional};
 
+pub mod _huber;
 pub mod binary_cross_entropy;
 pub mod binary_cross_entropy_with_logits;
 mod class_rows;
@@ -26,6 +27,7 @@ pub mod softmax_cross_entropy_backward;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_huber::OP,
     &binary_cross_entropy::OP,
     &binary_cross_entropy_with_logits::OP,
     &cross_entropy::OP,
@@ -83,12 +85,18 @@ pub(crate) fn reduced(losses: &Tensor, how: Reduction) -> Result<Outputs> {
 
 /// Input less target in the dtype that they have together, which must be one of floats.
 pub(crate) fn difference(cx: &ComposedCx<'_>) -> Result<Tensor> {
+    let [input, target] = promoted(cx)?;
+    functional::sub(&input, &target)
+}
+
+/// Input and target in the dtype that they have together, which must be one of floats.
+fn promoted(cx: &ComposedCx<'_>) -> Result<[Tensor; 2]> {
     let (input, target) = (cx.input(0)?, cx.input(1)?);
     let dtype = input.dtype().promote(target.dtype());
     if !dtype.is_float() {
         return Err(Error::DType { op: cx.op.name, dtype, allowed: "floats" });
     }
-    functional::sub(&functional::to(input, dtype)?, &functional::to(target, dtype)?)
+    Ok([functional::to(input, dtype)?, functional::to(target, dtype)?])
 }
 
 /// Checks that input and target are floats of one dtype: targets that are shares or probabilities, not classes.

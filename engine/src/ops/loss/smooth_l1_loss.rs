@@ -1,13 +1,13 @@
 //! `smooth_l1_loss`: half the squared difference over `beta` where that is below `beta`, the absolute difference less `beta / 2` elsewhere.
 
-use super::{difference, reduced, reduction};
-use crate::functional::{abs, lt, mul, num, select_where, sub};
+use super::{difference, promoted, reduced, reduction};
+use crate::functional::abs;
 use crate::meaning::Meaning;
 use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Form, Grad, Onnx, Param, ParamKind, Surface,
     shapes,
 };
-use crate::{Error, OpDef, Outputs, Result, rules};
+use crate::{Attr, Error, OpDef, Outputs, Result, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
     name: "smooth_l1_loss",
@@ -45,7 +45,7 @@ pub static OP: OpDef = OpDef {
 };
 
 fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
-    let (distance, beta) = (abs(&difference(cx)?)?, cx.float(1));
+    let (operands, beta) = (promoted(cx)?, cx.float(1));
     if beta < 0.0 {
         return Err(Error::Attr {
             op: cx.op.name,
@@ -54,10 +54,12 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
         });
     }
     let how = reduction(cx.op.name, cx.attrs, 0)?;
-    if beta == 0.0 {
-        return reduced(&distance, how);
-    }
-    let near = mul(&mul(&distance, &distance)?, &num(0.5 / beta))?;
-    let far = sub(&distance, &num(0.5 * beta))?;
-    reduced(&select_where(&lt(&distance, &num(beta))?, &near, &far)?, how)
+    let losses = match beta {
+        0.0 => abs(&difference(cx)?)?,
+        _ => {
+            let attrs = [beta, 0.5 / beta, 1.0].map(Attr::Float).into_iter().collect();
+            apply_one(&super::_huber::OP, &operands, &attrs)?
+        }
+    };
+    reduced(&losses, how)
 }

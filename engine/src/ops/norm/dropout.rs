@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use crate::functional::mul;
+use crate::functional::{mul, num};
 use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
@@ -53,6 +53,9 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
             return Err(Error::DType { op: cx.op.name, dtype: input.dtype(), allowed: "floats" });
         }
         return Ok(smallvec![mul(input, &Tensor::int_number(0))?]);
+    }
+    if p == 1.0 {
+        return Ok(smallvec![mul(input, &num(0.0))?]);
     }
     let mask = apply_one(
         &crate::ops::random::dropout_mask::OP,

@@ -30,6 +30,7 @@ mod onnx;
 pub mod softmax;
 pub mod softmax_backward;
 pub mod standardize;
+pub mod standardize_backward;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
@@ -47,6 +48,7 @@ pub static ALL: &[&OpDef] = &[
     &softmax::OP,
     &softmax_backward::OP,
     &standardize::OP,
+    &standardize_backward::OP,
 ];
 
 /// The dimension named by attribute 0; absent it is 0 for rank 0, 1 and 3, else 1 (PyTorch's choice).

@@ -3,15 +3,16 @@
 use ndarray::ArrayD;
 use smallvec::smallvec;
 
+use super::standardize_backward::{OP as BACKWARD, are_last, by_ops};
 use crate::cpu::moments::{Affine, Kept, Standard};
-use crate::functional::{add, div, expand, mean, mul, num, sqrt, sub};
+use crate::functional::{add, div, expand, mul, num, sqrt};
 use crate::meaning::{Array, Meaning, MeaningCx, Scalar, over};
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface, shapes,
 };
 use crate::ops::reduce::{dims_attr, kept_shape, n_reduced};
-use crate::{DType, Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
+use crate::{DType, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "standardize",
@@ -101,20 +102,20 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     })
 }
 
-/// With `r = 1 / sqrt(var + eps)`: `dx = r * (dy - mean(dy) - y * mean(dy * y)) + dmean / n + 2 dvar * (y / r) / n`.
+/// `dx = standardize_backward(dy) + dmean / n + 2 dvar * (y / r) / n` with `r = 1 / sqrt(var + eps)`.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let (y, variance) = (cx.output(0), cx.output(2));
     let dims = dims_attr(cx.op.name, cx.attrs, 0, y.rank())?;
     let n = n_reduced(y.shape(), &dims) as f64;
-    let dims: Vec<i64> = dims.iter().map(|&it| it as i64).collect();
-    let deviation = sqrt(&add(variance, &num(cx.float(1)))?)?;
-    let by_result = |dy: Tensor| {
-        let along = mul(y, &mean(&mul(&dy, y)?, &dims, true)?)?;
-        div(&sub(&sub(&dy, &mean(&dy, &dims, true)?)?, &along)?, &deviation)
+    let by_result = |dy: Tensor| match are_last(&dims, y.rank()) {
+        true => apply_one(&BACKWARD, &[dy, y.clone(), variance.clone()], cx.attrs),
+        false => by_ops(&dy, y, variance, cx.attrs),
     };
     let by_mean = |dmean: Tensor| expand(&div(&dmean, &num(n))?, y.shape());
-    let by_variance =
-        |dvariance: Tensor| mul(y, &mul(&mul(&dvariance, &deviation)?, &num(2.0 / n))?);
+    let by_variance = |dvariance: Tensor| {
+        let deviation = sqrt(&add(variance, &num(cx.float(1)))?)?;
+        mul(y, &mul(&mul(&dvariance, &deviation)?, &num(2.0 / n))?)
+    };
     let terms = [
         cx.output_grad_of(0)?.map(by_result).transpose()?,
         cx.output_grad_of(1)?.map(by_mean).transpose()?,

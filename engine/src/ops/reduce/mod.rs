@@ -4,6 +4,7 @@ use smallvec::{SmallVec, smallvec};
 
 use crate::OpDef;
 use crate::cpu::lane::{Input, Pieces};
+use crate::cpu::local::Held;
 use crate::cpu::number::Num;
 use crate::cpu::reduce::{self, Fold};
 use crate::cpu::typed::Plain;
@@ -197,9 +198,35 @@ where
 {
     let input = cx.operand();
     let dims = dims_attr(cx.op.name, cx.attrs, idx, input.shape().rank())?;
+    let out = cx.outputs[0].as_mut_slice::<O>();
+    if let Some(axes) = apart(&input, &dims) {
+        let n_totals = out.len() * axes[1..].iter().map(|it| it.0).product::<usize>();
+        let _room = Held::new(n_totals.saturating_mul(size_of::<F::Total>()))?;
+        reduce::fold_apart(fold, &input.pieces(), &axes, out, finish, cx.part);
+        return Ok(());
+    }
     let Rows { data, n, inner } = rows::<T>(&input, &dims);
-    reduce::fold(fold, &data, (n, inner), cx.outputs[0].as_mut_slice::<O>(), finish, cx.part);
+    reduce::fold(fold, &data, (n, inner), out, finish, cx.part);
     Ok(())
+}
+
+/// Dimensions of a row-major input that lie apart, as [`reduce::fold_apart`] takes them; `None` where they do not, or there are
+/// no elements.
+fn apart(input: &Input<'_>, dims: &[usize]) -> Option<SmallVec<[(usize, usize); 4]>> {
+    let shape = input.shape();
+    if together(dims) || !input.is_contiguous() || shape.numel() == 0 {
+        return None;
+    }
+    let mut axes: SmallVec<[(usize, usize); 4]> = SmallVec::new();
+    let mut inner = 1;
+    for dim in (0..shape.rank()).rev() {
+        match (dims.contains(&dim), dims.contains(&(dim + 1))) {
+            (false, _) => inner *= shape[dim],
+            (true, true) => axes.last_mut()?.0 *= shape[dim],
+            (true, false) => axes.push((shape[dim], inner)),
+        }
+    }
+    Some(axes)
 }
 
 /// A fold of whole numbers in `i64` and of floats in `f64`.

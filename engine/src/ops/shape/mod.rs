@@ -30,6 +30,7 @@ pub mod reshape;
 pub mod roll;
 pub mod select;
 pub mod slice;
+pub mod slice_add;
 pub mod slice_backward;
 pub mod slice_scatter;
 pub mod sliding_windows;
@@ -68,6 +69,7 @@ pub static ALL: &[&OpDef] = &[
     &roll::OP,
     &select::OP,
     &slice::OP,
+    &slice_add::OP,
     &slice_backward::OP,
     &slice_scatter::OP,
     &sliding_windows::OP,

@@ -3,7 +3,7 @@
 use super::{Span, span_of};
 use crate::attr::Attr;
 use crate::cpu::strided;
-use crate::op::{NodeCx, attr};
+use crate::op::{NodeCx, Wire, attr};
 use crate::{Result, Shape};
 
 /// Another shape of the same elements.
@@ -143,16 +143,26 @@ pub(super) fn as_strided_scatter(cx: &mut NodeCx<'_>) -> Result<()> {
 }
 
 pub(super) fn slice_backward(cx: &mut NodeCx<'_>) -> Result<()> {
+    let wire = among_zeros(cx, 0)?;
+    cx.give(wire)
+}
+
+pub(super) fn slice_add(cx: &mut NodeCx<'_>) -> Result<()> {
+    let (sum, part) = (cx.input(0), among_zeros(cx, 1)?);
+    let wire = cx.node("Add", &[&sum, &part], vec![]);
+    cx.give(wire)
+}
+
+/// Operand `idx` in the slice that the attributes say, and zeros.
+fn among_zeros(cx: &mut NodeCx<'_>, idx: usize) -> Result<Wire> {
     let shape = cx.output(0).shape.clone();
     let dim = cx.nonnegative(cx.int(0), shape.rank());
     let span = span(cx, shape[dim as usize])?;
-    let like = cx.shape(0).clone();
+    let like = cx.shape(idx).clone();
     let indices = places(cx, &like, dim, span)?;
     let zeros = cx.filled(&shape, 0.0)?;
-    let values = cx.input(0);
-    let wire =
-        cx.node("ScatterElements", &[&zeros, &indices, &values], vec![attr::int("axis", dim)]);
-    cx.give(wire)
+    let values = cx.input(idx);
+    Ok(cx.node("ScatterElements", &[&zeros, &indices, &values], vec![attr::int("axis", dim)]))
 }
 
 pub(super) fn pad(cx: &mut NodeCx<'_>) -> Result<()> {

@@ -8,7 +8,7 @@ use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
-use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
+use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
 pub static OP: OpDef = OpDef {
     name: "select",
@@ -22,7 +22,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::View(view),
-    grad: Grad::Rule(grad, Saves::Shapes),
+    grad: Grad::Onto(grad, Saves::Shapes),
     step: None,
     pure: true,
     method: true,
@@ -68,12 +68,7 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let dim = dim_attr(cx.op.name, cx.attrs, 0, shape.rank())?;
     let index = wrap_index(cx.op.name, cx.int(1), shape[dim], dim)? as i64;
     let dy = unsqueeze(&cx.output_grad()?, dim as i64)?;
-    let attrs = smallvec![
-        Attr::Int(dim as i64),
-        Attr::Int(index),
-        Attr::Int(index + 1),
-        Attr::Int(1),
-        Attr::sizes(shape)
-    ];
-    Ok(vec![Some(apply_one(&super::slice_backward::OP, &[dy], &attrs)?)])
+    let attrs =
+        smallvec![Attr::Int(dim as i64), Attr::Int(index), Attr::Int(index + 1), Attr::Int(1)];
+    super::slice::gradient_of(cx, dy, attrs)
 }

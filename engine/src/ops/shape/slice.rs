@@ -24,7 +24,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::View(view),
-    grad: Grad::Rule(grad, Saves::Shapes),
+    grad: Grad::Onto(grad, Saves::Shapes),
     step: None,
     pure: true,
     method: true,
@@ -68,9 +68,21 @@ fn view(layout: &Layout, attrs: &Attrs, _: &Shape) -> Option<Layout> {
     Some(layout.slice(dim, span.start, span.len, span.step))
 }
 
-/// `dx` is zero but for the slice, where it is `dy`.
+/// `dx` is what had come before with `dy` added to the slice, or zero but for the slice, where it is `dy`.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let mut attrs = cx.attrs.clone();
+    let (dy, attrs) = (cx.output_grad()?, cx.attrs.clone());
+    gradient_of(cx, dy, attrs)
+}
+
+/// The gradient of the input of a row that takes a slice by these attributes, where that of the slice is `dy`.
+pub(super) fn gradient_of(
+    cx: &mut GradCx<'_>,
+    dy: Tensor,
+    mut attrs: Attrs,
+) -> Result<Vec<Option<Tensor>>> {
+    if cx.sum(0).is_some() {
+        return Ok(vec![Some(cx.added_to(0, &super::slice_add::OP, &[dy], &attrs)?)]);
+    }
     attrs.push(Attr::sizes(cx.input(0).shape()));
-    Ok(vec![Some(apply_one(&super::slice_backward::OP, &[cx.output_grad()?], &attrs)?)])
+    Ok(vec![Some(apply_one(&super::slice_backward::OP, &[dy], &attrs)?)])
 }

@@ -59,7 +59,7 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     })
 }
 
-fn infer(cx: &InferCx<'_>) -> Result<Metas> {
+pub(super) fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     let mut part = cx.shape(0).clone();
     if part.rank() == 0 {
         return Err(cx.bad_shapes("a scalar has no dimension to slice"));

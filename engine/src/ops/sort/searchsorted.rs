@@ -1,11 +1,9 @@
 //! `searchsorted`: where each value would go in a sorted vector, or in that of its row, to keep it sorted: before equal elements, or
 //! after them with `right`.
 
-use std::cmp::Ordering;
-
 use smallvec::smallvec;
 
-use super::ascending;
+use crate::cpu::search;
 use crate::meaning::{Array, Meaning, MeaningCx, by_index, is_before, lines_of};
 use crate::op::{
     Body, DTypeRule, Default, Form, Grad, InferCx, Is, Kernel, KernelCx, Onnx, Param, ParamKind,
@@ -101,15 +99,7 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     };
     with_dtype!(lines.dtype(), T => {
         let (lines, values) = (lines.to_slice::<T>(), values.to_slice::<T>());
-        let slots = cx.outputs[0].as_mut_slice::<i64>().iter_mut();
-        for (idx, (slot, x)) in slots.zip(values.iter()).enumerate() {
-            let start = idx / each * n;
-            *slot = lines[start..start + n].partition_point(|it| match ascending(it, x) {
-                Ordering::Less => true,
-                Ordering::Equal => right,
-                Ordering::Greater => false,
-            }) as i64;
-        }
+        search::positions(&lines, &values, (n, each), right, cx.outputs[0].as_mut_slice());
     });
     Ok(())
 }

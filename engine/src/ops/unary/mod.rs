@@ -19,6 +19,7 @@ pub mod clamp;
 pub mod clone;
 pub mod cos;
 pub mod cosh;
+pub mod cube;
 pub mod digamma;
 pub mod elu;
 pub mod erf;
@@ -95,6 +96,7 @@ pub static ALL: &[&OpDef] = &[
     &clone::OP,
     &cos::OP,
     &cosh::OP,
+    &cube::OP,
     &digamma::OP,
     &elu::OP,
     &erf::OP,
