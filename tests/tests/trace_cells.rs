@@ -3,7 +3,7 @@
 //!
 //! `trace_cells/shapes.ng` holds these loops: what is made before, the cell, and how many of so many rounds run without the body;
 //! `trace_cells/hazards.ng` what could go wrong, `in_place.ng` where variables are written where they lie, `parts.ng` where parts of tensors
-//! are taken at numbers that differ from round to round, `chosen.ng` where items of lists are, `draws.ng` where distributions draw. Other cells are put together from lines by a generator with a fixed seed. For a longer look:
+//! are taken at numbers that differ from round to round, `chosen.ng` where items of lists are, `draws.ng` where distributions draw, `decided.ng` where values decide the way or a round and functions find the same names. Other cells are put together from lines by a generator with a fixed seed. For a longer look:
 //! `SEED=7 TRACE_CELLS=2000 cargo test -p tests --test trace_cells`.
 
 use std::rc::Rc;
@@ -18,12 +18,13 @@ use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
 const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
-const HAZARDS: [&str; 5] = [
+const HAZARDS: [&str; 6] = [
     include_str!("../trace_cells/hazards.ng"),
     include_str!("../trace_cells/in_place.ng"),
     include_str!("../trace_cells/parts.ng"),
     include_str!("../trace_cells/chosen.ng"),
     include_str!("../trace_cells/draws.ng"),
+    include_str!("../trace_cells/decided.ng"),
 ];
 const WORLD: &str = include_str!("../trace_cells/world.ng");
 const BODY: &str = include_str!("../trace_cells/body.txt");

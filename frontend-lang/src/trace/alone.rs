@@ -21,7 +21,6 @@ use super::numbers::{Tracking, Tracks};
 use super::prevented::Prevented;
 use super::template::refused_here;
 use super::variant::{Variant, Way};
-use super::world::World;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::tensor::device::DeviceObj;
@@ -432,7 +431,7 @@ impl Alone {
     fn variant(&self, asked: &Asked<'_>) -> Result<Variant, Raised> {
         // While numbers are tracked, a world knows them for what differs from call to call.
         let tracking = self.tracks.plant(&[], false);
-        let world = World::of(&asked.roots);
+        let world = asked.world();
         give_up(tracking);
         let world = world?;
         if asked.has_gradient_of(&world) {

@@ -1,5 +1,7 @@
 //! What meets tracked numbers while a body runs: operations, functions of the library, and the end of the call.
 
+use engine::Tensor;
+
 use super::spot::sweep;
 use super::tracked::{Recorder, bare, holds_tracked, kind_of, plain_by};
 use super::tracks::Tracking;
@@ -30,8 +32,8 @@ const HANDS_ON: &[&str] = &[
     "values",
 ];
 
-/// Those that ask a number for its type alone, which a slice knows of each of its steps.
-const ASKS_FOR_TYPE: &[&str] = &["isinstance", "type"];
+/// Those that ask a number for its type alone, which a slice knows of each of its steps, or a tuple for its length.
+const ASKS_FOR_TYPE: &[&str] = &["isinstance", "len", "type"];
 
 /// Those that put what their arguments hold into objects of their own.
 const REPACKS: &[&str] = &[
@@ -59,6 +61,10 @@ impl Cx {
     pub(in crate::trace) fn end_tracking(&mut self, found: Vec<Value>) -> Option<Tracking> {
         let tracking = self.follow.tracking.take()?;
         tracking.note_left();
+        // Functions see names of the body too.
+        if let Some(bindings) = &self.follow.bindings {
+            bindings.make_plain(&mut self.machine.stack);
+        }
         sweep(found, true, &mut |spot, it| {
             let is_left = holds_tracked(it) && !tracking.has_planted(spot);
             is_left.then(|| {
@@ -68,9 +74,6 @@ impl Cx {
         });
         for it in self.machine.stack.iter_mut().filter(|it| holds_tracked(it)) {
             *it = plain_by(it, &bare);
-        }
-        if let Some(bindings) = &self.follow.bindings {
-            bindings.make_plain(&mut self.machine.stack);
         }
         Some(tracking)
     }
@@ -105,7 +108,11 @@ impl Cx {
             (Op::SetAttr { .. }, Some(value), _) => self.track_store(value, top),
             (Op::PutAttr { .. }, Some(holder), _) => self.track_store(top, holder),
             (Op::Index | Op::Slice, ..) if self.track_part(op.unjoined(), next) => {}
-            (Op::Index, Some(container), _) => self.plain_at(container..len),
+            (Op::Index, Some(container), _) => {
+                // Of a tuple the item is handed on.
+                let is_tuple = matches!(self.machine.stack[container], Value::Tuple(_));
+                self.plain_at(if is_tuple { top } else { container }..len);
+            }
             (Op::SetIndex, Some(container), Some(value)) => {
                 self.plain_at(top..len);
                 self.track_store(value, container);
@@ -142,9 +149,9 @@ impl Cx {
     /// Makes numbers in these places of the stack plain.
     fn plain_at(&mut self, places: std::ops::Range<usize>) {
         for at in places {
-            if let Some(plain) = Recorder::plain(&self.machine.stack[at]) {
+            if holds_tracked(&self.machine.stack[at]) {
                 self.note_look();
-                self.machine.stack[at] = plain;
+                self.machine.stack[at] = plain_by(&self.machine.stack[at], &Recorder::plain);
             }
         }
     }
@@ -225,6 +232,15 @@ impl Cx {
         if found {
             self.note_look();
         }
+    }
+
+    /// The truth of a tensor with one element, where that is followed as a number is; `None` elsewhere.
+    pub(crate) fn track_truth(&self, tensor: &Tensor) -> Option<bool> {
+        if self.mode != Mode::Follow {
+            return None;
+        }
+        let tracking = self.follow.tracking.as_ref().filter(|it| it.reads)?;
+        tracking.recorder.truth(tensor)
     }
 
     /// The arguments of an object of the library, if there are tracked numbers among them: as ones that are computed anew for an op that
