@@ -106,7 +106,8 @@ mod tests {
         let [a2, both2, three2] = [&a, &both, &three].map(|it| other(it, &mut again));
         // A gradient that comes to nothing that was taken away is there, and the others fail as they do.
         for (of, from, to) in [(&three, &both, &a), (&three2, &both2, &a2)] {
-            let found = grad(&[(of.clone(), None)], &[from.clone(), to.clone()], true, false).unwrap();
+            let found =
+                grad(&[(of.clone(), None)], &[from.clone(), to.clone()], true, false).unwrap();
             let found = found.iter().map(|it| it.as_ref().unwrap().to_f64_vec().unwrap());
             assert_eq!(found.collect::<Vec<_>>(), [[1.0], [2.0]]);
             for _ in 0..2 {

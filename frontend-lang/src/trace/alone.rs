@@ -50,7 +50,8 @@ const MOST_UNKNOWN: u32 = 64;
 const MOST_PLACES: usize = 10_000;
 
 /// Why a body is not left out that finds a list which it appends to.
-pub(super) const READS_LIST: &str = "it also finds the list that it appends to in another way";
+pub(super) const READS_LIST: &str =
+    "it also finds the list that it appends to in another way; reach that list by one name alone";
 
 /// Why it is not that takes items out of a container, and comes by it otherwise.
 pub(super) const FINDS_CHOSEN: &str =
@@ -60,7 +61,7 @@ pub(super) const FINDS_CHOSEN: &str =
 #[derive(Default)]
 pub(super) struct Alone {
     /// The one that was used last stands last.
-    variants: RefCell<Vec<Variant>>,
+    pub(super) variants: RefCell<Vec<Variant>>,
     /// What earlier calls left changed; it is a mistake if another call changes it.
     pub(super) changing: RefCell<Vec<Node>>,
     /// Numbers that they left changed: those are computed anew.

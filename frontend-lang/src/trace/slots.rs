@@ -104,14 +104,15 @@ fn length_of(value: &Value) -> Option<i64> {
 fn add(code: &Code, found: &mut Vec<u32>, counted: &mut Vec<Counted>) {
     let targets = targets(code);
     // Where the argument and the call are only come by behind the name of the function.
-    let len_before = |at: usize| match (at.checked_sub(1).map(|it| code.ops[it]), code.ops.get(at + 1)) {
-        (Some(Op::Global(len)), Some(Op::Call(1))) => {
-            let is_len = code.globals.slots.borrow()[len as usize].name.as_str() == "len";
-            let is_aimed_at = targets.iter().any(|it| *it == at || *it == at + 1);
-            (is_len && !is_aimed_at).then_some(len)
-        }
-        _ => None,
-    };
+    let len_before =
+        |at: usize| match (at.checked_sub(1).map(|it| code.ops[it]), code.ops.get(at + 1)) {
+            (Some(Op::Global(len)), Some(Op::Call(1))) => {
+                let is_len = code.globals.slots.borrow()[len as usize].name.as_str() == "len";
+                let is_aimed_at = targets.iter().any(|it| *it == at || *it == at + 1);
+                (is_len && !is_aimed_at).then_some(len)
+            }
+            _ => None,
+        };
     for (at, op) in code.ops.iter().enumerate() {
         match *op {
             Op::Global(slot) => match len_before(at) {

@@ -97,7 +97,7 @@ impl Cx {
             }
             (Op::Compare(_) | Op::CompareJump(..), Some(below), _) => {
                 if !(self.is_number_at(below) && self.is_number_at(top)) {
-                    self.plain_at(below..len);
+                    self.track_compared(below, top);
                 }
             }
             (Op::Is | Op::IsNot, Some(below), _) => {
@@ -171,6 +171,25 @@ impl Cx {
         match Recorder::feed(&stack[number]).filter(|_| feeds) {
             Some(fed) => self.machine.stack[number] = fed,
             None => self.plain_at(number..number + 1),
+        }
+    }
+
+    /// A number is compared with a tensor: of floats, as one that is computed anew.
+    fn track_compared(&mut self, a: usize, b: usize) {
+        let stack = &self.machine.stack;
+        let is_of_floats = |at: usize| match &stack[at] {
+            Value::Tensor(it) => !it.is_array() && it.peek().dtype().is_float(),
+            _ => false,
+        };
+        let number = match (is_of_floats(a), is_of_floats(b)) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => return self.plain_at(a..b + 1),
+        };
+        let is_float = kind_of(&stack[number]) == kind_of(&Value::Float(0.0));
+        match is_float.then(|| Recorder::feed(&stack[number])).flatten() {
+            Some(fed) => self.machine.stack[number] = fed,
+            None => self.plain_at(a..b + 1),
         }
     }
 
