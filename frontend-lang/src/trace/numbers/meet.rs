@@ -2,12 +2,13 @@
 
 use engine::Tensor;
 
-use super::spot::sweep;
+use super::spot::{finds_again, sweep};
 use super::tracked::{Recorder, bare, holds_tracked, kind_of, plain_by};
 use super::tracks::Tracking;
 use crate::bytecode::Op;
 use crate::cx::{Cx, Mode};
 use crate::native::*;
+use crate::operate::equal::plain_hash;
 use crate::ops_binding;
 use crate::value::Value;
 
@@ -115,16 +116,16 @@ impl Cx {
             }
             (Op::SetIndex, Some(container), Some(value)) => {
                 self.plain_at(top..len);
-                self.track_store(value, container);
+                self.track_item(value, container, top);
             }
             (Op::PutIndex, Some(index), Some(container)) => {
                 self.plain_at(index..top);
-                self.track_store(top, container);
+                self.track_item(top, container, index);
             }
-            (Op::DictAdd(_), Some(key), _) => self.plain_at(key..top),
+            (Op::DictAdd(_), Some(key), _) => self.plain_entry(key),
             (Op::Dict(count), ..) => {
                 let keys = (len - 2 * count as usize..len).step_by(2);
-                keys.for_each(|it| self.plain_at(it..it + 1));
+                keys.for_each(|it| self.plain_entry(it));
             }
             // Its locals outlive the call.
             (Op::Yield | Op::YieldFrom, ..) => self.plain_at(locals..len),
@@ -138,6 +139,23 @@ impl Cx {
         let holder = &self.machine.stack[holder];
         if !matches!(holder, Value::Instance(_) | Value::Dict(_) | Value::List(_)) {
             self.plain_at(value..value + 1);
+        }
+    }
+
+    /// The same under a key.
+    fn track_item(&mut self, value: usize, holder: usize, key: usize) {
+        let stack = &self.machine.stack;
+        match finds_again(&stack[holder], &stack[key]) {
+            true => self.track_store(value, holder),
+            false => self.plain_at(value..value + 1),
+        }
+    }
+
+    /// An entry of a new dict, whose key is there: the value behind it may be tracked, unless the key is of another kind.
+    fn plain_entry(&mut self, key: usize) {
+        self.plain_at(key..key + 1);
+        if plain_hash(&self.machine.stack[key]).is_none() {
+            self.plain_at(key + 1..key + 2);
         }
     }
 

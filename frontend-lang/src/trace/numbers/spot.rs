@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 use super::super::node::{Anchor, Node, can_change, is_same};
 use super::super::slots::Slots;
 use super::tracked::{holds_tracked, kind_of, numbers_in};
+use crate::operate::equal::plain_hash;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -57,6 +58,15 @@ pub(in crate::trace) fn spots(object: &Value, slots: &[u32]) -> Vec<Spot> {
     }
     let spot = |key| Some(Spot { holder: Anchor::of(object)?, key });
     keys.into_iter().filter_map(spot).collect()
+}
+
+/// Whether a number that is stored under a key is found again there: keys of other kinds are asked in code of their own.
+pub(super) fn finds_again(container: &Value, key: &Value) -> bool {
+    match container.core() {
+        Value::List(_) => true,
+        Value::Dict(it) => it.quick_get(key).is_some(),
+        _ => plain_hash(key).is_some(),
+    }
 }
 
 impl Spot {
