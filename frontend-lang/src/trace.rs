@@ -22,6 +22,7 @@ mod pack;
 mod parted;
 mod piece;
 mod prevented;
+mod slots;
 mod step;
 mod stepped;
 mod template;

@@ -1,9 +1,9 @@
 //! Cells under `%trace` give and leave what they do as written, also where the bodies of their loops do not run; and those of the loops that
 //! are written most do not.
 //!
-//! `trace_cells/shapes.ng` holds these loops: what is made before, the cell, and how many of so many rounds run without the body;
+//! `trace_cells/shapes.ng` and `more_shapes.ng` hold these loops: what is made before, the cell, and how many of so many rounds run without the body;
 //! `trace_cells/hazards.ng` what could go wrong, `in_place.ng` where variables are written where they lie, `parts.ng` where parts of tensors
-//! are taken at numbers that differ from round to round, `chosen.ng` where items of lists are, `draws.ng` where distributions draw. Other cells are put together from lines by a generator with a fixed seed. For a longer look:
+//! are taken at numbers that differ from round to round, `chosen.ng` where items of lists are, `draws.ng` where distributions draw, `decided.ng` where values decide the way or a round and functions find the same names. Other cells are put together from lines by a generator with a fixed seed. For a longer look:
 //! `SEED=7 TRACE_CELLS=2000 cargo test -p tests --test trace_cells`.
 
 use std::rc::Rc;
@@ -17,13 +17,15 @@ use frontend_lang::session::{Options, Session};
 use tests::made_up::{Guard, Random, TRAINING, number, on_a_gpu};
 
 const SETUP: &str = include_str!("../trace_cells/setup.ng");
-const SHAPES: &str = include_str!("../trace_cells/shapes.ng");
-const HAZARDS: [&str; 5] = [
+const SHAPES: [&str; 2] =
+    [include_str!("../trace_cells/shapes.ng"), include_str!("../trace_cells/more_shapes.ng")];
+const HAZARDS: [&str; 6] = [
     include_str!("../trace_cells/hazards.ng"),
     include_str!("../trace_cells/in_place.ng"),
     include_str!("../trace_cells/parts.ng"),
     include_str!("../trace_cells/chosen.ng"),
     include_str!("../trace_cells/draws.ng"),
+    include_str!("../trace_cells/decided.ng"),
 ];
 const WORLD: &str = include_str!("../trace_cells/world.ng");
 const BODY: &str = include_str!("../trace_cells/body.txt");
@@ -157,11 +159,11 @@ fn loops_on_a_gpu_run_without_their_bodies() {
     println!("{}", loops_run_alone(on_a_gpu(), WITH_BODY_ON_A_GPU));
 }
 
-/// Runs the loops of `shapes.ng` after a first line; some may run their bodies. How each went.
+/// Runs these loops after a first line; some may run their bodies. How each went.
 fn loops_run_alone(first: &str, with_body: &[&str]) -> String {
     let _guard = Guard::of(first);
     let (mut problems, mut seen) = (Vec::new(), String::new());
-    for shape in SHAPES.split("### ").skip(1) {
+    for shape in SHAPES.iter().flat_map(|it| it.split("### ").skip(1)) {
         let (name, rest) = shape.split_once('\n').unwrap_or_default();
         let (setup, rest) = rest.split_once("---\n").unwrap_or_default();
         let (cell, counts) = rest.split_once("=== ").unwrap_or_default();

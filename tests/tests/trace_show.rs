@@ -235,6 +235,39 @@ fn status_tells_what_prevents_runs_without_the_body() {
     }
 }
 
+/// What prevents a run without the body is told with what can be done about it.
+#[test]
+fn status_tells_the_way_out() {
+    let define = "import torch\nw = torch.ones(3, requires_grad=True)\n\
+        xs, seen, seeds = [torch.ones(3) * i for i in range(40)], set(), [0]\n\
+        def hands_on(x): return x * w\n\
+        def notes(x):\n    seen.add(x.shape[0] + len(seen))\n    return x * 2\n\
+        def finds(x): return x * seeds[0]\n\
+        def looks(x): return x * 2 if xs[0] is not None else x";
+    let calls = "for i in range(40):\n    hands_on(xs[i])\n    seeds = [i] * i + [1]\n    finds(xs[0])\n    notes(torch.ones(3))\n    looks(xs[i])";
+    let status =
+        shown(&[define, "%trace --always hands_on notes finds looks", calls, "%trace status"]);
+    let told = [
+        (
+            "hands_on",
+            "it returns a tensor with a history; call backward() inside, return it.detach(), or call",
+        ),
+        (
+            "notes",
+            "line 6: this changes a set made outside; change tensors in place (`x.add_(1)`), return what is new",
+        ),
+        (
+            "finds",
+            "it finds a global name or attribute of `finds`, which differs from call to call; pass what it needs",
+        ),
+        ("looks", "its arguments are other parts of what it finds in each call; pass clones"),
+    ];
+    for (name, what) in told {
+        let row = status.lines().find(|it| it.starts_with(name)).unwrap_or_default();
+        assert!(row.contains(what), "{name}: {what}\n{status}");
+    }
+}
+
 /// A loop whose body is one small op, and a function that is: both are several times as long under a trace.
 #[test]
 fn status_tells_what_runs_as_it_was_written() {

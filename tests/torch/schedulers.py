@@ -77,3 +77,17 @@ try:
     StepLR(optimizer_of(1.0), 3, last_epoch=2)
 except KeyError:
     print("refused")
+
+# A state that was loaded stays as it was.
+w = torch.ones(3, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+plain = lrs.ExponentialLR(opt, 0.5)
+both = lrs.SequentialLR(opt, [lrs.ConstantLR(opt, 0.5, total_iters=2), lrs.ExponentialLR(opt, 0.9)], milestones=[3])
+states = [plain.state_dict(), both.state_dict()]
+for it, state in zip((plain, both), states):
+    it.load_state_dict(state)
+for _ in range(4):
+    opt.step()
+    plain.step()
+    both.step()
+print([[f"{it:.6f}" for it in state["_last_lr"]] for state in states], [f"{it:.6f}" for it in both.get_last_lr()])

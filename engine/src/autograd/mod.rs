@@ -8,6 +8,6 @@ mod retained;
 #[cfg(test)]
 mod tests;
 
-pub use crate::tape::{Edge, Kept, StepCx, enabled, no_grad, set_enabled};
+pub use crate::tape::{Again, Edge, Kept, StepCx, enabled, no_grad, set_enabled};
 pub use backward::{Root, backward, grad, reaches_kept};
 pub use retained::{retain, retain_only};

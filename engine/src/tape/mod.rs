@@ -10,8 +10,10 @@ use crate::cpu::local::Held;
 use crate::sync::Mutex;
 use crate::{Attrs, OpDef, Scope, Site, Tensor};
 
+mod again;
 mod step_name;
 
+pub use again::Again;
 pub use step_name::StepCx;
 pub(crate) use step_name::note_composed;
 

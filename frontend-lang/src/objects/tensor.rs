@@ -493,11 +493,12 @@ impl NativeObject for TensorObj {
         self.number_of(other, res)
     }
 
-    fn truth(&self, _cx: &mut Cx) -> Result<bool, Raised> {
+    fn truth(&self, cx: &mut Cx) -> Result<bool, Raised> {
+        let value = self.get();
         if self.is_array() {
-            return array::object::truth(&self.get());
+            return array::object::truth(&value);
         }
-        arith::truth(&self.get())
+        cx.track_truth(&value).map_or_else(|| arith::truth(&value), Ok)
     }
 
     fn len(&self, _cx: &mut Cx) -> Result<Option<usize>, Raised> {

@@ -21,7 +21,6 @@ use super::numbers::{Tracking, Tracks};
 use super::prevented::Prevented;
 use super::template::refused_here;
 use super::variant::{Variant, Way};
-use super::world::World;
 use crate::cx::Mode;
 use crate::native::*;
 use crate::tensor::device::DeviceObj;
@@ -51,7 +50,8 @@ const MOST_UNKNOWN: u32 = 64;
 const MOST_PLACES: usize = 10_000;
 
 /// Why a body is not left out that finds a list which it appends to.
-pub(super) const READS_LIST: &str = "it also finds the list that it appends to in another way";
+pub(super) const READS_LIST: &str =
+    "it also finds the list that it appends to in another way; reach that list by one name alone";
 
 /// Why it is not that takes items out of a container, and comes by it otherwise.
 pub(super) const FINDS_CHOSEN: &str =
@@ -61,7 +61,7 @@ pub(super) const FINDS_CHOSEN: &str =
 #[derive(Default)]
 pub(super) struct Alone {
     /// The one that was used last stands last.
-    variants: RefCell<Vec<Variant>>,
+    pub(super) variants: RefCell<Vec<Variant>>,
     /// What earlier calls left changed; it is a mistake if another call changes it.
     pub(super) changing: RefCell<Vec<Node>>,
     /// Numbers that they left changed: those are computed anew.
@@ -432,7 +432,7 @@ impl Alone {
     fn variant(&self, asked: &Asked<'_>) -> Result<Variant, Raised> {
         // While numbers are tracked, a world knows them for what differs from call to call.
         let tracking = self.tracks.plant(&[], false);
-        let world = World::of(&asked.roots);
+        let world = asked.world();
         give_up(tracking);
         let world = world?;
         if asked.has_gradient_of(&world) {

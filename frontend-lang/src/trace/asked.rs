@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::pack::Pack;
+use super::slots::Beside;
 use super::template::refused_here;
 use super::variant::Slot;
 use super::world::World;
@@ -54,6 +55,8 @@ pub(super) struct Asked<'a> {
     apart: Vec<Value>,
     /// Containers that arguments are taken out of, which it must not find either.
     chosen_from: Vec<Value>,
+    /// Names that it is called with or binds.
+    beside: Option<Beside>,
     /// Containers of arguments, which stand behind those in `passed`.
     packs: Vec<Pack>,
     /// How the tensors look, and whether they require a gradient.
@@ -91,8 +94,8 @@ impl<'a> Asked<'a> {
             }
         }
         let inputs = RefCell::new(Inputs::of(args));
-        let (apart, chosen_from, packs) = Default::default();
-        Self { args, inputs, passed, numbers, roots, apart, chosen_from, packs, kinds }
+        let (apart, chosen_from, beside, packs) = Default::default();
+        Self { args, inputs, passed, numbers, roots, apart, chosen_from, beside, packs, kinds }
     }
 
     /// The same for one that outlives the arguments, whose values are kept by whoever asks.
@@ -159,6 +162,16 @@ impl<'a> Asked<'a> {
         Self { apart, chosen_from, ..self }
     }
 
+    /// What functions find in these names is an argument, or bound by the body.
+    pub(super) fn beside(self, names: Option<Beside>) -> Self {
+        Self { beside: names, ..self }
+    }
+
+    /// All that it can find, as it is now.
+    pub(super) fn world(&self) -> Result<World, Raised> {
+        World::of(&self.roots, self.beside.clone())
+    }
+
     /// These containers hold arguments.
     pub(super) fn in_packs(mut self, packs: Vec<Pack>) -> Self {
         self.passed.extend(packs.iter().map(|it| it.container.clone()));
@@ -171,7 +184,8 @@ impl<'a> Asked<'a> {
 
     /// Whether a world has none of what must not be found, nor do arguments stand in it.
     pub(super) fn is_apart_from(&self, world: &World) -> bool {
-        !self.apart.iter().any(|it| world.has(it) || self.holds_arguments(it))
+        let is_found = |it: &Value| world.has(it) || world.counts(it) || self.holds_arguments(it);
+        !self.apart.iter().any(is_found)
     }
 
     /// Whether arguments stand in this object, which may come to hold others.

@@ -7,7 +7,7 @@ use super::chosen::{Choices, Rebound};
 use super::growing::StandIns;
 use super::home::{Home, Name, Use, use_of};
 use super::names::{Leaving, Source};
-use super::numbers::bare;
+use super::numbers::{bare, holds_tracked, plain_by};
 use super::world::World;
 use crate::bytecode::{Code, Op};
 use crate::error::Raised;
@@ -166,8 +166,9 @@ impl Bindings {
     /// Binds names to plain numbers that are bound to tracked ones.
     pub(super) fn make_plain(&self, stack: &mut [Value]) {
         for name in self.names() {
-            if let Some(plain) = bare(&self.home.get(stack, name)) {
-                self.home.put(stack, name, plain);
+            let value = self.home.get(stack, name);
+            if holds_tracked(&value) {
+                self.home.put(stack, name, plain_by(&value, &bare));
             }
         }
     }

@@ -99,8 +99,7 @@ impl Foreseen {
         if let Some(place) = way.numbers.differing(&self.numbers) {
             return Ok(Some(format!("it stores another number into {place}")));
         }
-        let made = way.made.iter().zip(&self.ran.results);
-        let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
+        let results = way.objects(&self.ran.results);
         let grad = |of: usize| self.variant.grad(of).map(Value::Tensor);
         let (args, numbers, complete) = (&asked.passed[..], &self.numbers[..], RefCell::default());
         let filling =

@@ -316,12 +316,12 @@ impl Choices {
 }
 
 /// Whether a value is the function `len`.
-fn is_len(value: &Value) -> bool {
+pub(super) fn is_len(value: &Value) -> bool {
     matches!(value, Value::Native(row) if row.name == "len")
 }
 
 /// How many items a list, tuple or dict has; `None` for others, whose classes may say so.
-fn length(container: &Value) -> Option<usize> {
+pub(super) fn length(container: &Value) -> Option<usize> {
     match container {
         Value::List(it) => Some(it.items.borrow().len()),
         Value::Tuple(it) => Some(it.len()),
@@ -331,7 +331,7 @@ fn length(container: &Value) -> Option<usize> {
 }
 
 /// Where a code jumps to: in the midst of what takes an item, if another expression gives the container.
-fn targets(code: &Code) -> Vec<usize> {
+pub(super) fn targets(code: &Code) -> Vec<usize> {
     let target = |op: &Op| {
         let mut op = *op;
         op.target_mut().map(|it| *it as usize)

@@ -8,7 +8,7 @@ use super::bindings::Bindings;
 use super::chosen::Rebound;
 use super::node::{Node, can_change};
 use super::notice::line_of;
-use super::numbers::{Place, Tracking};
+use super::numbers::{Place, Tracking, can_stand_in_tuple};
 use super::template::{Given, refused_here};
 use super::world::World;
 use crate::bytecode::{Code, Op};
@@ -181,6 +181,7 @@ impl Cx {
                 // The tuple that the body gives.
                 Op::Tuple(_) if is_last => {}
                 Op::Tuple(count) if self.is_unpacked_next(code, at, count) => {}
+                Op::Tuple(count) if is_stored_next(code, at) && self.are_numbers(count) => {}
                 op => self.track_op(op, code.ops.get(at + 1).copied(), code.locals.len()),
             }
         }
@@ -219,6 +220,13 @@ impl Cx {
             }
         }
         false
+    }
+
+    /// Whether so many numbers lie on top of the stack, which may stand as a tuple where they are followed.
+    fn are_numbers(&self, count: u32) -> bool {
+        let stack = &self.machine.stack;
+        let top = stack.len().checked_sub(count as usize).map(|first| &stack[first..]);
+        top.is_some_and(can_stand_in_tuple)
     }
 
     /// Takes the item that is an argument of the body, if this operation begins what would take it; gives where that ends.
@@ -363,4 +371,21 @@ impl Cx {
         let stack = &mut self.machine.stack;
         self.follow.bindings.as_mut().map_or(Ok(()), |it| it.release(stack))
     }
+}
+
+/// Whether what operation `at` makes is stored at once, as an item or an attribute.
+fn is_stored_next(code: &Code, at: usize) -> bool {
+    let finds_place = |it: &&Op| {
+        matches!(
+            it.unjoined(),
+            Op::Const(_)
+                | Op::Local(_)
+                | Op::Global(_)
+                | Op::Cell(_)
+                | Op::Free(_)
+                | Op::Attr { .. }
+        )
+    };
+    let next = code.ops[at + 1..].iter().find(|it| !finds_place(it));
+    matches!(next, Some(Op::SetIndex | Op::SetAttr { .. }))
 }

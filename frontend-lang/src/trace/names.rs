@@ -15,6 +15,7 @@ use super::home::{Home, Name, Use, use_of, uses};
 use super::numbers::kind_of;
 use super::pack::Pack;
 use super::piece::Stand;
+use super::slots::Beside;
 use super::world::World;
 use crate::bytecode::{Capture, Code, Op};
 use crate::error::Raised;
@@ -34,6 +35,8 @@ pub(super) struct Names {
     choices: RefCell<Vec<Choice>>,
     /// Names that a round assigns before it.
     varying: Vec<Name>,
+    /// The global names among those that it binds and those: a function that reads one finds what the body is called with, or has bound.
+    loose: Rc<[u32]>,
     /// Why it may bind others, too.
     opaque: Option<&'static str>,
     /// Whether there are other names among these than at the latest call.
@@ -75,6 +78,8 @@ pub(super) struct Call {
     pub(super) is_new: bool,
     /// The lists that it may append to, and finds in no other way.
     pub(super) growing: Vec<Growing>,
+    /// Names that it is called with or binds, which functions do not find.
+    beside: Option<Beside>,
     home: Option<Home>,
 }
 
@@ -125,8 +130,17 @@ impl Names {
         let exposed = RefCell::new(exposed.into_iter().map(expose).collect());
         let opaque = opaque(code, body.clone(), &bound);
         let (code, appended, is_new) = (code.clone(), only_appended(code, body), Cell::new(false));
+        // Lists that grow, and what items are taken out of, are told by what else finds them.
+        let told = choices.iter().flat_map(Choice::names).chain(appended.iter().copied());
+        let told: Vec<Name> = told.collect();
+        let loose = bound.iter().chain(&varying).filter(|it| !told.contains(it));
+        let loose = loose.filter_map(|it| match it {
+            Name::Global(slot) => Some(*slot),
+            Name::Local(_) | Name::Cell(_) | Name::Free(_) => None,
+        });
+        let loose = loose.collect();
         let choices = RefCell::new(choices);
-        Names { code, bound, exposed, appended, choices, varying, opaque, is_new }
+        Names { code, bound, exposed, appended, choices, varying, loose, opaque, is_new }
     }
 
     /// Why a body with these names cannot be left out.
@@ -170,6 +184,7 @@ impl Names {
         chosen.into_iter().for_each(|it| call.add_chosen(it, &mut forms));
         call.roots.insert(0, Value::tuple(forms));
         call.is_new = self.is_new.take();
+        call.beside = Some(Beside { globals: home.globals().clone(), slots: self.loose.clone() });
         call.home = Some(home);
         call
     }
@@ -194,7 +209,9 @@ impl Names {
     pub(super) fn follow(&self, call: &Call) -> Option<Bindings> {
         let exposed = self.exposed.borrow();
         let is_own = |name: &&Name| !exposed.iter().any(|it| it.name == **name);
-        let own = self.bound.iter().filter(is_own).copied().collect();
+        let loose = self.loose.iter().map(|it| Name::Global(*it));
+        let mut own: Vec<Name> = self.bound.iter().copied().chain(loose).collect();
+        own.retain(|it| is_own(&it));
         let choices = Choices::of(&self.choices.borrow(), &call.chosen);
         let containers = call.packs.iter().map(|it| it.container.clone()).collect();
         let arguments = Arguments { sources: call.sources.clone(), choices, containers };
@@ -239,7 +256,8 @@ impl Names {
     /// Takes in names that a body has read before it has bound them.
     pub(super) fn learn(&self, read: &[Name]) {
         let mut exposed = self.exposed.borrow_mut();
-        for name in read.iter().filter(|it| self.bound.contains(it)) {
+        let is_loose = |it: &Name| matches!(it, Name::Global(it) if self.loose.contains(it));
+        for name in read.iter().filter(|it| self.bound.contains(it) || is_loose(it)) {
             exposed.push(Exposed::new(*name, true));
             self.is_new.set(true);
         }
@@ -329,7 +347,7 @@ impl Call {
     /// The first name that is bound to something whose state cannot be seen.
     pub(super) fn unseen(&self) -> Option<Name> {
         let mut named = self.others.iter().zip(&self.roots[1..]);
-        named.find(|it| World::of(std::slice::from_ref(it.1)).is_err()).map(|it| *it.0)
+        named.find(|it| World::of(std::slice::from_ref(it.1), None).is_err()).map(|it| *it.0)
     }
 
     /// What is asked; an error as that of [`Asked::new`].
@@ -337,7 +355,7 @@ impl Call {
         let apart = self.growing.iter().map(Growing::value).collect();
         let chosen_from = self.chosen.iter().flat_map(|it| it.from.clone()).collect();
         let asked = Asked::new(self.roots.clone(), self.as_args())?.without(apart, chosen_from);
-        Ok(asked.in_packs(self.packs.clone()).kept())
+        Ok(asked.beside(self.beside.clone()).in_packs(self.packs.clone()).kept())
     }
 }
 

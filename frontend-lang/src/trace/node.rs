@@ -8,7 +8,7 @@ use std::rc::{Rc, Weak};
 use rustc_hash::FxHasher;
 
 use super::numbers::{is_tracked, kind_of};
-use crate::bytecode::{Code, Op};
+use super::slots::{Beside, Shown, Slots};
 use crate::cycles::{self, Candidate};
 use crate::native::*;
 use crate::objects::class::{Class, with_article};
@@ -32,8 +32,8 @@ const DEEPEST: usize = 32;
 /// An object, and what it holds.
 pub(crate) struct Node {
     object: Anchor,
-    /// Global names of a function, by their slots.
-    slots: Box<[u32]>,
+    /// Global names of a function.
+    slots: Slots,
     held: Box<[Held]>,
 }
 
@@ -82,8 +82,20 @@ impl Anchor {
 impl Node {
     /// As the object is now; shows the objects that it holds and that can change. `None` for one that cannot.
     pub(super) fn of(object: &Value, visit: &mut dyn FnMut(&Value)) -> Option<Node> {
+        Node::beside(object, None, visit)
+    }
+
+    /// The same of what is found by a body that is called with these names or binds them.
+    pub(super) fn beside(
+        object: &Value,
+        beside: Option<&Beside>,
+        visit: &mut dyn FnMut(&Value),
+    ) -> Option<Node> {
+        Node::with(object, Slots::of(object, beside), visit)
+    }
+
+    fn with(object: &Value, slots: Slots, visit: &mut dyn FnMut(&Value)) -> Option<Node> {
         let anchor = Anchor::of(object)?;
-        let slots = global_slots_of(object);
         let mut held = Vec::new();
         parts(object, &slots, &mut |it| held.push(Held::of(it, visit)));
         Some(Node { object: anchor, slots, held: held.into() })
@@ -96,7 +108,7 @@ impl Node {
 
     /// As it is now.
     pub(super) fn again(&self) -> Option<Node> {
-        Node::of(&self.object()?, &mut |_| {})
+        Node::with(&self.object()?, self.slots.clone(), &mut |_| {})
     }
 
     /// Whether the object is there and holds what it held.
@@ -137,9 +149,20 @@ impl Node {
         same && count == self.held.len()
     }
 
-    /// Global names of a function, by their slots.
+    /// Global names of a function that it finds the values of, by their slots.
     pub(super) fn slots(&self) -> &[u32] {
-        &self.slots
+        self.slots.found()
+    }
+
+    /// Whether it is a function that asks something for its length, and for nothing else.
+    pub(super) fn has_lengths(&self) -> bool {
+        self.slots.has_lengths()
+    }
+
+    /// Whether it asks this object.
+    pub(super) fn counts(&self, object: &Value) -> bool {
+        let function = self.object();
+        matches!(function, Some(Value::Func(it)) if self.slots.count(&it.code.globals, object))
     }
 
     /// How many places it has.
@@ -257,7 +280,7 @@ fn spread_parts(value: &Value, depth: usize, visit: &mut dyn FnMut(Seen<'_>)) {
 }
 
 /// Shows what an object holds, in order; marks stand for what are no values.
-fn parts(object: &Value, slots: &[u32], visit: &mut impl FnMut(Seen<'_>)) {
+fn parts(object: &Value, slots: &Slots, visit: &mut impl FnMut(Seen<'_>)) {
     let mut spread_to = |it: &Value| spread(it, visit);
     match object {
         Value::Tensor(it) => tensor_parts(it, &mut spread_to),
@@ -266,8 +289,14 @@ fn parts(object: &Value, slots: &[u32], visit: &mut impl FnMut(Seen<'_>)) {
         }
         Value::Func(it) => {
             it.traverse(&mut spread_to);
-            let globals = it.code.globals.slots.borrow();
-            slots.iter().for_each(|&slot| spread_to(&globals[slot as usize].value));
+            slots.show(&it.code.globals, &mut |it| match it {
+                Shown::Value(it) => spread(it, visit),
+                // No value looks so.
+                Shown::Length(it) => {
+                    visit(Seen::Parts(0));
+                    visit(Seen::Value(&Value::Int(it)));
+                }
+            });
         }
         Value::Instance(it) => {
             it.traverse(&mut spread_to);
@@ -342,32 +371,6 @@ fn holds_nothing(value: &Value, depth: usize) -> bool {
         }
         other => !cycles::holds(other),
     }
-}
-
-/// The global names that a function reads or binds; none of what is no function.
-pub(super) fn global_slots_of(object: &Value) -> Box<[u32]> {
-    match object {
-        Value::Func(it) => global_slots(&it.code),
-        _ => Box::default(),
-    }
-}
-
-/// The global names that code and the functions in it read or bind; none of code that comes with the language.
-fn global_slots(code: &Code) -> Box<[u32]> {
-    fn add(code: &Code, slots: &mut Vec<u32>) {
-        slots.extend(code.ops.iter().filter_map(|it| match *it {
-            Op::Global(slot) | Op::SetGlobal(slot) | Op::DelGlobal(slot) => Some(slot),
-            _ => None,
-        }));
-        code.children.iter().for_each(|it| add(it, slots));
-    }
-    let mut slots = Vec::new();
-    if code.sites != 0 {
-        add(code, &mut slots);
-    }
-    slots.sort_unstable();
-    slots.dedup();
-    slots.into()
 }
 
 pub(super) fn is_same(a: &Value, b: &Value) -> bool {

@@ -164,7 +164,10 @@ impl Step {
         match (self.cuts.is_cut(), self.cuts.why_whole()) {
             (true, _) => self.cuts.words(),
             (false, None) => self.whole.prevented(),
-            (false, Some(why)) => format!("{}; not cut there: {why}", self.whole.prevented()),
+            (false, Some(why)) => match self.whole.prevented() {
+                it if it.is_empty() => it,
+                it => format!("{it}; not cut there: {why}"),
+            },
         }
     }
 

@@ -10,10 +10,12 @@ use super::collect_tensors;
 use super::node::Anchor;
 use super::numbers::{Operand, Tracking, view_of_rows};
 use super::world::World;
+use crate::bytecode::Code;
 use crate::cx::Cx;
 use crate::error::Raised;
 use crate::native::*;
 use crate::objects::class::with_article;
+use crate::objects::function::Func;
 use crate::objects::tensor::{Look, TensorObj, View};
 use crate::table::Dict;
 use crate::value::Value;
@@ -38,6 +40,8 @@ pub(super) enum Template {
     Object(Box<Template>),
     /// The same object as the one with this number, in the order in which they are complete.
     Again(usize),
+    /// A function that shares nothing with others, and is made anew.
+    Function(Rc<Code>),
     Tuple(Vec<Template>),
     List(Vec<Template>),
     Dict(Vec<(Value, Template)>),
@@ -197,6 +201,7 @@ impl<'a> Maker<'a> {
                 let made = entries.into_iter().map(|(key, item)| Ok((key, maker.template(&item)?)));
                 Ok(Template::Dict(made.collect::<Result<_, Raised>>()?))
             }
+            Value::Func(it) if shares_nothing(it) => Ok(Template::Function(it.code.clone())),
             Value::Object(it) if it.is_constant() => Ok(Template::Same(value.clone())),
             other => Err(refused_here(format!(
                 "it returns {}; return tensors, or tuples, lists and dicts of them",
@@ -216,7 +221,7 @@ impl<'a> Maker<'a> {
         if let Some(known) = self.results.iter().position(|it| it.is(value)) {
             return Ok(Template::Result(known));
         }
-        if object.peek().edge().is_some_and(|it| !it.is_passed()) {
+        if object.peek().edge().is_some_and(|it| !it.is_spent()) {
             return Err(refused_here(
                 "it returns a tensor with a history, and a gradient through that would be lost; \
                  call backward() inside, return it.detach(), or call the function under torch.no_grad()"
@@ -231,6 +236,9 @@ impl<'a> Maker<'a> {
         }
         if let Some((base, view)) = object.base_object().filter(|it| self.is_kept(&it.0)) {
             let edge = object.peek().edge().cloned();
+            if edge.as_ref().is_some_and(|it| !it.is_passed()) {
+                return Err(refused_here("it returns a view with a history".to_owned()));
+            }
             let place = self.tracking.and_then(|it| it.place_of(object));
             let base = self.deeper(|maker| maker.template(&Value::Tensor(base)))?;
             return Ok(Template::View(
@@ -253,6 +261,16 @@ impl<'a> Maker<'a> {
             || self.given.iter().filter(shows).count() > 1
             || object.base_object().is_some_and(|it| self.is_kept(&it.0))
     }
+}
+
+/// Whether a function holds nothing: no defaults, no variables of functions around it, no attributes.
+fn shares_nothing(function: &Func) -> bool {
+    let Func { code, defaults, keyword_defaults, closure, attrs, .. } = function;
+    code.sites != 0
+        && defaults.is_empty()
+        && keyword_defaults.is_empty()
+        && closure.is_empty()
+        && attrs.borrow().is_empty()
 }
 
 /// Whether a tensor is this one, or a view of it, perhaps through others.
@@ -294,6 +312,7 @@ impl Template {
             }
             Self::Again(at) => with.complete.borrow().get(*at).cloned().unwrap_or(Value::None),
             Self::View(base, seen) => seen.of(&base.filled(cx, with)?, with.numbers)?,
+            Self::Function(code) => Value::Func(Rc::new(Func::plain(code.clone()))),
             Self::Grad(of) => (with.grad)(*of).unwrap_or(Value::None),
             Self::Tuple(items) => Value::tuple(all(cx, items)?),
             Self::List(items) => Value::list(all(cx, items)?),

@@ -22,6 +22,9 @@ use crate::value::Value;
 /// What a call has changed where no object but a tensor differs: the elements of tensors are not compared.
 const STATE_OF_TENSORS: &str = "whether a tensor has a gradient, a history or hooks";
 
+/// What is said where arguments are found in another way, too.
+const OTHER_PARTS: &str = "its arguments are other parts of what it finds in each call; pass clones, or keep the list that holds them where it is not found";
+
 /// Calls in a row of a step that looked at a number which was another one each time, after which the statement that does is cut out.
 const MOST_LOOKS: u32 = 12;
 
@@ -231,16 +234,13 @@ impl Alone {
             }
             Ok(Shown::Unconfirmed) => {
                 if !self.attempts.goes_on(is_first) && self.prevented.words().is_empty() {
-                    self.prevented.say("it comes to other ops in each call", left_at);
+                    self.say_what_differs(&variant, left_at);
                 }
             }
             Ok(Shown::Change) => {
-                let is_new = self.note_changes(&variant.world, strays, strict);
+                self.note_changes(&variant.world, strays, strict);
                 if strict {
                     return Ok(());
-                }
-                if !is_new {
-                    self.attempts.came_to_nothing();
                 }
                 if variant.ways.is_empty() {
                     return Ok(());
@@ -258,11 +258,42 @@ impl Alone {
         Ok(())
     }
 
+    /// Says why calls that were followed did not come to the same: the latest one in this world, and those before. At a line it left what was
+    /// recorded, if it has.
+    fn say_what_differs(&self, variant: &Variant, left_at: Option<usize>) {
+        let variants = self.variants.borrow();
+        let earlier = variants.last().filter(|_| left_at.is_none());
+        let changed = earlier.and_then(|it| it.world.changed().next());
+        let other = |it: &Variant| it.world.can_return() && it.sharing != variant.sharing;
+        let (words, line) = match changed {
+            Some(it) => {
+                let what = it.described();
+                (
+                    format!(
+                        "it finds {what}, which differs from call to call; pass what it needs of that, or change that in the loop alone"
+                    ),
+                    None,
+                )
+            }
+            None if earlier.is_some_and(other) => (OTHER_PARTS.to_owned(), None),
+            None => ("it comes to other ops in each call".to_owned(), left_at),
+        };
+        self.prevented.say(&words, line);
+    }
+
     /// A call has left changed what it found: numbers are followed from the next attempt on, of other things that sees at which line.
-    /// `strays` hold numbers in places that were not followed. Whether there are new numbers to follow.
-    fn note_changes(&self, world: &World, strays: Vec<Node>, strict: bool) -> bool {
+    /// `strays` hold numbers in places that were not followed. Unless there are new numbers to follow, the attempt has come to nothing.
+    fn note_changes(&self, world: &World, strays: Vec<Node>, strict: bool) {
         let changed: Vec<Node> = world.changed().collect();
         let is_new = [self.tracks.grow(&changed), self.tracks.grow(&strays)].contains(&true);
+        let is_first = !changed.is_empty() && self.changing.borrow().is_empty();
+        if !is_new && !strict {
+            self.attempts.came_to_nothing();
+            if is_first {
+                // Another call shows at which line.
+                self.attempts.soon();
+            }
+        }
         let first = changed.first().or(strays.first());
         let what = first.map_or(STATE_OF_TENSORS.to_owned(), Node::described);
         self.prevented.say(&format!("it changes {what}"), None);
@@ -270,7 +301,6 @@ impl Alone {
             true => self.changing.borrow_mut().extend(changed),
             false => drop(self.changing.replace(changed)),
         }
-        is_new
     }
 }
 

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use engine::autograd::Edge;
+use engine::autograd::{Again, Edge};
 use engine::lower::timing;
 use engine::random::Everywhere;
 use engine::trace::{ArgSpec, Now, Place, Ran};
@@ -65,20 +65,21 @@ pub(super) struct Way {
 
 /// What a result is besides its elements.
 pub(super) struct Made {
-    /// A step of the tape that a reverse walk has passed: what it saved is gone.
+    /// A spent step of the tape: a reverse walk has passed it, and what it saved is gone, or each walk from it comes to one like that.
     edge: Option<Edge>,
     look: Look,
 }
 
 impl Made {
-    fn of(result: &Value) -> Made {
+    fn of(result: &Value, again: &mut Again) -> Made {
         let object = result.as_tensor();
         let look = object.map_or(Look::Tensor, |it| it.look());
-        Made { edge: object.and_then(|it| it.peek().edge().cloned()), look }
+        let edge = object.and_then(|it| it.peek().edge().map(|it| again.edge(it)));
+        Made { edge, look }
     }
 
-    pub(super) fn object(&self, value: &Tensor) -> Value {
-        let value = value.at_edge(self.edge.clone());
+    fn object(&self, value: &Tensor, again: &mut Again) -> Value {
+        let value = value.at_edge(self.edge.as_ref().map(|it| again.edge(it)));
         Value::Tensor(Rc::new(TensorObj::with_look(value, self.look)))
     }
 }
@@ -123,8 +124,16 @@ impl Way {
         numbers: Rc<Found>,
     ) -> Self {
         let signature = asked.tensors().iter().map(ArgSpec::of).collect();
-        let made = results.iter().map(Made::of).collect();
+        let mut again = Again::default();
+        let made = results.iter().map(|it| Made::of(it, &mut again)).collect();
         Self { signature, graph, slots: before.slots, template, made, numbers }
+    }
+
+    /// The tensors that it gives, with these elements.
+    pub(super) fn objects(&self, results: &[Tensor]) -> Vec<Value> {
+        let mut again = Again::default();
+        let made = self.made.iter().zip(results);
+        made.map(|(made, value)| made.object(value, &mut again)).collect()
     }
 }
 
@@ -463,8 +472,7 @@ impl Variant {
             self.remove(*slot);
         }
         self.given.replace(ran.results.iter().map(Place::of).collect());
-        let made = way.made.iter().zip(&ran.results);
-        let results: Vec<Value> = made.map(|(made, value)| made.object(value)).collect();
+        let results = way.objects(&ran.results);
         let grad = |of: usize| self.grad(of).map(Value::Tensor);
         let complete = RefCell::default();
         let (args, results) = (&asked.passed[..], &results[..]);

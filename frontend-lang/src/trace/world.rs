@@ -12,6 +12,7 @@ use engine::autograd;
 use rustc_hash::FxHashSet;
 
 use super::node::{Node, Row, can_change};
+use super::slots::Beside;
 use crate::error::Raised;
 use crate::native::*;
 use crate::objects::class::{self, with_article};
@@ -32,6 +33,10 @@ pub(super) struct World {
     n_places: usize,
     /// [`assigned_grads`] when the gradients were last looked at.
     assigned: Cell<u32>,
+    /// Names that a body is called with or binds, which functions do not find.
+    beside: Option<Beside>,
+    /// Which of the nodes ask something for its length alone.
+    counting: Vec<usize>,
     /// The tensors among them.
     tensors: Vec<Weak<TensorObj>>,
 }
@@ -59,9 +64,9 @@ impl Settings {
 }
 
 impl World {
-    /// What is found from these roots now; an error names an object whose state cannot be seen.
-    pub(super) fn of(roots: &[Value]) -> Result<World, Raised> {
-        let mut world = World { settings: Settings::now(), ..World::default() };
+    /// What is found from these roots now, but by functions in these names; an error names an object whose state cannot be seen.
+    pub(super) fn of(roots: &[Value], beside: Option<Beside>) -> Result<World, Raised> {
+        let mut world = World { settings: Settings::now(), beside, ..World::default() };
         let mut found = Vec::new();
         let row = Row::of(roots, &mut |it| found.push(it.clone()));
         found.into_iter().try_for_each(|it| world.grow(it))?;
@@ -82,7 +87,9 @@ impl World {
             }
             let first = waiting.len();
             let node = match hidden(&object) {
-                None => Node::of(&object, &mut |it| waiting.push(it.clone())),
+                None => {
+                    Node::beside(&object, self.beside.as_ref(), &mut |it| waiting.push(it.clone()))
+                }
                 Some(problem) => return Err(self.cannot_see(&object, problem)),
             };
             waiting[first..].reverse();
@@ -91,6 +98,9 @@ impl World {
             }
             if let Some(node) = node {
                 self.n_places += node.len() + 1;
+                if node.has_lengths() {
+                    self.counting.push(self.nodes.len());
+                }
                 self.nodes.push(node);
             }
         }
@@ -162,6 +172,11 @@ impl World {
     /// Whether this object is part of it.
     pub(super) fn has(&self, object: &Value) -> bool {
         object.address().is_some_and(|it| self.addresses.contains(&it))
+    }
+
+    /// Whether a function in it asks this object for its length, and does not find it.
+    pub(super) fn counts(&self, object: &Value) -> bool {
+        self.counting.iter().any(|at| self.nodes[*at].counts(object))
     }
 
     /// How many tensors it has.

@@ -1,11 +1,14 @@
 //! What meets tracked numbers while a body runs: operations, functions of the library, and the end of the call.
 
-use super::spot::sweep;
+use engine::Tensor;
+
+use super::spot::{finds_again, sweep};
 use super::tracked::{Recorder, bare, holds_tracked, kind_of, plain_by};
 use super::tracks::Tracking;
 use crate::bytecode::Op;
 use crate::cx::{Cx, Mode};
 use crate::native::*;
+use crate::operate::equal::plain_hash;
 use crate::ops_binding;
 use crate::value::Value;
 
@@ -30,8 +33,8 @@ const HANDS_ON: &[&str] = &[
     "values",
 ];
 
-/// Those that ask a number for its type alone, which a slice knows of each of its steps.
-const ASKS_FOR_TYPE: &[&str] = &["isinstance", "type"];
+/// Those that ask a number for its type alone, which a slice knows of each of its steps, or a tuple for its length.
+const ASKS_FOR_TYPE: &[&str] = &["isinstance", "len", "type"];
 
 /// Those that put what their arguments hold into objects of their own.
 const REPACKS: &[&str] = &[
@@ -59,6 +62,10 @@ impl Cx {
     pub(in crate::trace) fn end_tracking(&mut self, found: Vec<Value>) -> Option<Tracking> {
         let tracking = self.follow.tracking.take()?;
         tracking.note_left();
+        // Functions see names of the body too.
+        if let Some(bindings) = &self.follow.bindings {
+            bindings.make_plain(&mut self.machine.stack);
+        }
         sweep(found, true, &mut |spot, it| {
             let is_left = holds_tracked(it) && !tracking.has_planted(spot);
             is_left.then(|| {
@@ -68,9 +75,6 @@ impl Cx {
         });
         for it in self.machine.stack.iter_mut().filter(|it| holds_tracked(it)) {
             *it = plain_by(it, &bare);
-        }
-        if let Some(bindings) = &self.follow.bindings {
-            bindings.make_plain(&mut self.machine.stack);
         }
         Some(tracking)
     }
@@ -94,7 +98,7 @@ impl Cx {
             }
             (Op::Compare(_) | Op::CompareJump(..), Some(below), _) => {
                 if !(self.is_number_at(below) && self.is_number_at(top)) {
-                    self.plain_at(below..len);
+                    self.track_compared(below, top);
                 }
             }
             (Op::Is | Op::IsNot, Some(below), _) => {
@@ -105,19 +109,23 @@ impl Cx {
             (Op::SetAttr { .. }, Some(value), _) => self.track_store(value, top),
             (Op::PutAttr { .. }, Some(holder), _) => self.track_store(top, holder),
             (Op::Index | Op::Slice, ..) if self.track_part(op.unjoined(), next) => {}
-            (Op::Index, Some(container), _) => self.plain_at(container..len),
+            (Op::Index, Some(container), _) => {
+                // Of a tuple the item is handed on.
+                let is_tuple = matches!(self.machine.stack[container], Value::Tuple(_));
+                self.plain_at(if is_tuple { top } else { container }..len);
+            }
             (Op::SetIndex, Some(container), Some(value)) => {
                 self.plain_at(top..len);
-                self.track_store(value, container);
+                self.track_item(value, container, top);
             }
             (Op::PutIndex, Some(index), Some(container)) => {
                 self.plain_at(index..top);
-                self.track_store(top, container);
+                self.track_item(top, container, index);
             }
-            (Op::DictAdd(_), Some(key), _) => self.plain_at(key..top),
+            (Op::DictAdd(_), Some(key), _) => self.plain_entry(key),
             (Op::Dict(count), ..) => {
                 let keys = (len - 2 * count as usize..len).step_by(2);
-                keys.for_each(|it| self.plain_at(it..it + 1));
+                keys.for_each(|it| self.plain_entry(it));
             }
             // Its locals outlive the call.
             (Op::Yield | Op::YieldFrom, ..) => self.plain_at(locals..len),
@@ -134,6 +142,23 @@ impl Cx {
         }
     }
 
+    /// The same under a key.
+    fn track_item(&mut self, value: usize, holder: usize, key: usize) {
+        let stack = &self.machine.stack;
+        match finds_again(&stack[holder], &stack[key]) {
+            true => self.track_store(value, holder),
+            false => self.plain_at(value..value + 1),
+        }
+    }
+
+    /// An entry of a new dict, whose key is there: the value behind it may be tracked, unless the key is of another kind.
+    fn plain_entry(&mut self, key: usize) {
+        self.plain_at(key..key + 1);
+        if plain_hash(&self.machine.stack[key]).is_none() {
+            self.plain_at(key + 1..key + 2);
+        }
+    }
+
     fn is_number_at(&self, at: usize) -> bool {
         let value = &self.machine.stack[at];
         kind_of(value).is_some() || matches!(value, Value::Bool(_))
@@ -142,9 +167,9 @@ impl Cx {
     /// Makes numbers in these places of the stack plain.
     fn plain_at(&mut self, places: std::ops::Range<usize>) {
         for at in places {
-            if let Some(plain) = Recorder::plain(&self.machine.stack[at]) {
+            if holds_tracked(&self.machine.stack[at]) {
                 self.note_look();
-                self.machine.stack[at] = plain;
+                self.machine.stack[at] = plain_by(&self.machine.stack[at], &Recorder::plain);
             }
         }
     }
@@ -164,6 +189,25 @@ impl Cx {
         match Recorder::feed(&stack[number]).filter(|_| feeds) {
             Some(fed) => self.machine.stack[number] = fed,
             None => self.plain_at(number..number + 1),
+        }
+    }
+
+    /// A number is compared with a tensor: of floats, as one that is computed anew.
+    fn track_compared(&mut self, a: usize, b: usize) {
+        let stack = &self.machine.stack;
+        let is_of_floats = |at: usize| match &stack[at] {
+            Value::Tensor(it) => !it.is_array() && it.peek().dtype().is_float(),
+            _ => false,
+        };
+        let number = match (is_of_floats(a), is_of_floats(b)) {
+            (true, false) => b,
+            (false, true) => a,
+            _ => return self.plain_at(a..b + 1),
+        };
+        let is_float = kind_of(&stack[number]) == kind_of(&Value::Float(0.0));
+        match is_float.then(|| Recorder::feed(&stack[number])).flatten() {
+            Some(fed) => self.machine.stack[number] = fed,
+            None => self.plain_at(a..b + 1),
         }
     }
 
@@ -225,6 +269,15 @@ impl Cx {
         if found {
             self.note_look();
         }
+    }
+
+    /// The truth of a tensor with one element, where that is followed as a number is; `None` elsewhere.
+    pub(crate) fn track_truth(&self, tensor: &Tensor) -> Option<bool> {
+        if self.mode != Mode::Follow {
+            return None;
+        }
+        let tracking = self.follow.tracking.as_ref().filter(|it| it.reads)?;
+        tracking.recorder.truth(tensor)
     }
 
     /// The arguments of an object of the library, if there are tracked numbers among them: as ones that are computed anew for an op that

@@ -19,6 +19,6 @@ mod tracks;
 pub(in crate::trace) use looks::Place;
 pub(in crate::trace) use part::{Parts, view_of_rows};
 pub(in crate::trace) use slice::Operand;
-pub(super) use tracked::{bare, is_tracked, kind_of};
+pub(super) use tracked::{bare, can_stand_in_tuple, holds_tracked, is_tracked, kind_of, plain_by};
 pub(crate) use tracks::Tracking;
 pub(super) use tracks::{Found, Tracks};

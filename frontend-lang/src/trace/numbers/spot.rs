@@ -1,11 +1,13 @@
-//! Places in which numbers stand: items, attributes, variables.
+//! Places in which numbers stand, or tuples of them: items, attributes, variables.
 
 use std::rc::Rc;
 
 use rustc_hash::FxHashSet;
 
-use super::super::node::{Anchor, Node, can_change, global_slots_of, is_same};
-use super::tracked::{holds_tracked, kind_of};
+use super::super::node::{Anchor, Node, can_change, is_same};
+use super::super::slots::Slots;
+use super::tracked::{holds_tracked, kind_of, numbers_in};
+use crate::operate::equal::plain_hash;
 use crate::sym::Sym;
 use crate::value::Value;
 
@@ -56,6 +58,15 @@ pub(in crate::trace) fn spots(object: &Value, slots: &[u32]) -> Vec<Spot> {
     }
     let spot = |key| Some(Spot { holder: Anchor::of(object)?, key });
     keys.into_iter().filter_map(spot).collect()
+}
+
+/// Whether a number that is stored under a key is found again there: keys of other kinds are asked in code of their own.
+pub(super) fn finds_again(container: &Value, key: &Value) -> bool {
+    match container.core() {
+        Value::List(_) => true,
+        Value::Dict(it) => it.quick_get(key).is_some(),
+        _ => plain_hash(key).is_some(),
+    }
 }
 
 impl Spot {
@@ -125,9 +136,9 @@ fn replace(place: Option<&mut Value>, number: &Value) {
     }
 }
 
-/// Whether it is a number, or a tuple with tracked ones.
+/// Whether it is a number, or a tuple of some or with tracked ones.
 fn is_number(value: &Value) -> bool {
-    kind_of(value).is_some() || holds_tracked(value)
+    kind_of(value).is_some() || numbers_in(value).is_some() || holds_tracked(value)
 }
 
 /// Goes through the places in these objects in which numbers stand, and those in what they hold too if `is_deep`, and puts what `change`
@@ -144,7 +155,7 @@ pub(super) fn sweep(
         if matches!(object, Value::Tensor(_)) || !object.address().is_some_and(is_new) {
             continue;
         }
-        for spot in spots(&object, &global_slots_of(&object)) {
+        for spot in spots(&object, Slots::of(&object, None).found()) {
             if let Some(number) = spot.get().and_then(|it| change(&spot, &it)) {
                 spot.put(&number);
             }

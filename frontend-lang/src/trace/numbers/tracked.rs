@@ -6,7 +6,7 @@ use std::mem::Discriminant;
 use std::rc::Rc;
 
 use engine::trace::reading_along;
-use engine::{DType, Tensor, index};
+use engine::{Tensor, index};
 
 use super::super::node::can_change;
 use super::looks::{Looks, Place};
@@ -68,8 +68,24 @@ pub(super) fn tracked(value: &Value) -> Option<&Tracked> {
     }
 }
 
+/// Most numbers of a tuple that are followed where it stands.
+const MOST_IN_TUPLE: usize = 8;
+
+/// Whether a tuple of these values may be followed where it stands: they are numbers, and not many.
+pub(in crate::trace) fn can_stand_in_tuple(all: &[Value]) -> bool {
+    (1..=MOST_IN_TUPLE).contains(&all.len()) && all.iter().all(|it| kind_of(it).is_some())
+}
+
+/// A number, or those of such a tuple; `None` for all other values.
+pub(super) fn numbers_in(value: &Value) -> Option<&[Value]> {
+    match value {
+        Value::Tuple(all) => Some(&all[..]).filter(|it| can_stand_in_tuple(it)),
+        other => kind_of(other).map(|_| std::slice::from_ref(other)),
+    }
+}
+
 /// What stands in place of a value whose numbers `plain` makes plain, those in tuples too.
-pub(super) fn plain_by(value: &Value, plain: &dyn Fn(&Value) -> Option<Value>) -> Value {
+pub(in crate::trace) fn plain_by(value: &Value, plain: &dyn Fn(&Value) -> Option<Value>) -> Value {
     match value {
         Value::Tuple(all) if holds_tracked(value) => {
             Value::tuple(all.iter().map(|it| plain_by(it, plain)).collect::<Vec<_>>())
@@ -79,7 +95,7 @@ pub(super) fn plain_by(value: &Value, plain: &dyn Fn(&Value) -> Option<Value>) -
 }
 
 /// Whether a value is a tracked number, or a tuple with one in it.
-pub(super) fn holds_tracked(value: &Value) -> bool {
+pub(in crate::trace) fn holds_tracked(value: &Value) -> bool {
     match value {
         Value::Tuple(all) => all.iter().any(holds_tracked),
         other => is_tracked(other),
@@ -112,19 +128,44 @@ impl Recorder {
         self.track(Step::Input(at), value.clone())
     }
 
-    /// The one element of a tensor; `None` where that is no number, or there is another number of elements.
+    /// The one element of a tensor; `None` where that is no number, or there is another number of elements. A truth has to be the same each time.
     pub(super) fn read(self: &Rc<Self>, tensor: &Tensor) -> Option<Value> {
-        if self.is_closed.get() || tensor.numel() != 1 {
-            return None;
+        let (read, element) = self.element(tensor)?;
+        if let Value::Bool(_) = element {
+            self.demand_read(read, element.clone(), |step| Test::Is(step, element.clone()));
+            return Some(element);
         }
-        let dtype = tensor.dtype();
-        if dtype == DType::Bool || dtype.is_complex() {
+        Some(self.track(read, element))
+    }
+
+    /// Whether the one element of a tensor is another one than 0, which decides the way from here on.
+    pub(super) fn truth(&self, tensor: &Tensor) -> Option<bool> {
+        let (read, element) = self.element(tensor)?;
+        let is = match element {
+            Value::Bool(it) => it,
+            Value::Int(it) => it != 0,
+            Value::Float(it) => it != 0.0,
+            _ => return None,
+        };
+        self.demand_read(read, element, |step| Test::Truth(step, is));
+        Some(is)
+    }
+
+    /// Reads the one element of a tensor, with the step that does in a run without the body.
+    fn element(&self, tensor: &Tensor) -> Option<(Step, Value)> {
+        if self.is_closed.get() || tensor.numel() != 1 || tensor.dtype().is_complex() {
             return None;
         }
         let number = convert::number(reading_along(|| tensor.item()).ok()?);
         let mut reads = self.reads.borrow_mut();
         reads.push(tensor.detach());
-        Some(self.track(Step::Read(reads.len() as u32 - 1), number))
+        Some((Step::Read(reads.len() as u32 - 1), number))
+    }
+
+    fn demand_read(&self, read: Step, element: Value, test: impl FnOnce(u32) -> Test) {
+        let mut slice = self.slice.borrow_mut();
+        let step = slice.add(read, element);
+        slice.demand(test(step));
     }
 
     /// The tensors that were read: a run without the body has to give them too.
@@ -190,8 +231,11 @@ impl Recorder {
         }
     }
 
-    /// What is left in a place.
+    /// What is left in a place: a number, or a tuple of some.
     pub(super) fn stored(self: &Rc<Self>, value: &Value) -> Option<Operand> {
+        if let (Value::Tuple(_), Some(all)) = (value, numbers_in(value)) {
+            return all.iter().map(|it| self.stored(it)).collect::<Option<_>>().map(Operand::Row);
+        }
         self.operand(value).filter(|it| match it {
             Operand::Step(_) => true,
             Operand::Plain(it) => kind_of(it).is_some(),

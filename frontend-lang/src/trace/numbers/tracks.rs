@@ -11,7 +11,7 @@ use super::looks::{Looks, Place};
 use super::part::Parts;
 use super::slice::{Operand, Slice};
 use super::spot::{Spot, spots, sweep};
-use super::tracked::{Recorder, bare, is_tracked, kind_of, plain_by};
+use super::tracked::{Recorder, bare, holds_tracked, is_tracked, kind_of, numbers_in, plain_by};
 use crate::cx::Cx;
 use crate::native::type_name;
 use crate::objects::class::with_article;
@@ -38,6 +38,8 @@ pub(in crate::trace) struct Tracks {
 /// The places in which tracked numbers stand now.
 pub(crate) struct Tracking {
     spots: Vec<Rc<Spot>>,
+    /// The numbers that stood in each of them.
+    inputs: Vec<Operand>,
     /// The arguments that are numbers, tracked.
     args: Vec<Value>,
     pub(super) recorder: Rc<Recorder>,
@@ -91,22 +93,27 @@ impl Tracks {
 
     /// Puts tracked numbers into the places, and makes some of these arguments. `None` where there are neither, and none are read.
     pub(in crate::trace) fn plant(&self, args: &[Value], refuses_looks: bool) -> Option<Tracking> {
-        let (spots, tracked, recorder) = (Vec::new(), Vec::new(), Recorder::new());
+        let recorder = Recorder::new();
         let reads = self.reads.get();
-        let (strays, left) = Default::default();
+        let (spots, inputs, tracked, strays, left) = Default::default();
         let mut tracking =
-            Tracking { spots, args: tracked, recorder, refuses_looks, reads, strays, left };
+            Tracking { spots, inputs, args: tracked, recorder, refuses_looks, reads, strays, left };
+        let mut n_inputs = 0..;
+        let mut input = |it: &Value| tracking.recorder.input(n_inputs.next().unwrap_or(0), it);
         for spot in &*self.spots.borrow() {
-            let Some(number) = spot.get().filter(|it| kind_of(it).is_some() && !is_tracked(it))
-            else {
-                continue;
+            let Some(number) = spot.get().filter(|it| !holds_tracked(it)) else { continue };
+            let planted = match (&number, numbers_in(&number)) {
+                (Value::Tuple(_), Some(all)) => {
+                    Value::tuple(all.iter().map(&mut input).collect::<Vec<_>>())
+                }
+                (_, Some(_)) => input(&number),
+                (_, None) => continue,
             };
-            spot.put(&tracking.recorder.input(tracking.spots.len() as u32, &number));
+            spot.put(&planted);
+            tracking.inputs.extend(tracking.recorder.stored(&planted));
             tracking.spots.push(spot.clone());
         }
-        let first = tracking.spots.len() as u32;
-        let numbered = (first..).zip(args);
-        tracking.args = numbered.map(|(at, it)| tracking.recorder.input(at, it)).collect();
+        tracking.args = args.iter().map(&mut input).collect();
         let is_any = !tracking.spots.is_empty() || !tracking.args.is_empty() || reads;
         is_any.then_some(tracking)
     }
@@ -118,8 +125,7 @@ impl Tracking {
         let mut stores = Vec::new();
         for (at, left) in self.left.take().into_iter().enumerate() {
             match left {
-                // The inputs are the first steps.
-                Some(Operand::Step(step)) if step as usize == at => {}
+                Some(it) if it.is(&self.inputs[at]) => {}
                 // Also what stood there: another call may find something else in the place.
                 Some(it) => stores.push((at, it)),
                 None => {}
@@ -149,8 +155,8 @@ impl Tracking {
 
     fn put_back(&self) {
         for spot in &self.spots {
-            if let Some(plain) = spot.get().as_ref().and_then(bare) {
-                spot.put(&plain);
+            if let Some(tracked) = spot.get().filter(holds_tracked) {
+                spot.put(&plain_by(&tracked, &bare));
             }
         }
     }
@@ -192,8 +198,8 @@ impl Tracking {
         let plain = if known { bare } else { Recorder::plain };
         *value = plain_by(value, &plain);
         sweep([value.clone()], true, &mut |spot, it| {
-            let is_own = is_tracked(it) && !self.has_planted(spot);
-            is_own.then(|| plain(it)).flatten()
+            let is_own = holds_tracked(it) && !self.has_planted(spot);
+            is_own.then(|| plain_by(it, &plain))
         });
     }
 
@@ -260,8 +266,11 @@ impl Found {
 
     /// The numbers as they are before a call with these numbers as arguments, if its way is this one; late ones are not among them.
     pub(in crate::trace) fn values(&self, cx: &mut Cx, args: &[Value]) -> Option<Vec<Value>> {
-        let found = self.spots.iter().map(|it| it.get());
-        let inputs = found.chain(args.iter().cloned().map(Some)).collect::<Option<Vec<_>>>()?;
+        let mut inputs = Vec::with_capacity(self.spots.len() + args.len());
+        for spot in &self.spots {
+            inputs.extend_from_slice(numbers_in(&spot.get()?)?);
+        }
+        inputs.extend_from_slice(args);
         self.slice.values(cx, &inputs)
     }
 
@@ -286,10 +295,20 @@ impl Found {
     /// The first place where another number stands than [`Found::store`] would put there, in words.
     pub(in crate::trace) fn differing(&self, values: &[Value]) -> Option<String> {
         let is_other = |it: &&(usize, Operand)| {
-            self.spots[it.0].get().is_some_and(|now| !is_as(&now, &it.1.value(values)))
+            self.spots[it.0].get().is_some_and(|now| !are_as(&now, &it.1.value(values)))
         };
         let (at, _) = self.stores.iter().find(is_other)?;
         let holder = self.spots[*at].holder();
         Some(holder.map_or("an object".to_owned(), |it| with_article(type_name(&it))))
+    }
+}
+
+/// Whether both are the same number, or tuples of the same ones.
+fn are_as(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Tuple(a), Value::Tuple(b)) => {
+            a.len() == b.len() && a.iter().zip(&b[..]).all(|(a, b)| is_as(a, b))
+        }
+        (a, b) => is_as(a, b),
     }
 }
