@@ -30,7 +30,7 @@ const fn first_of<const N: usize, const M: usize>(all: [f64; N]) -> [f64; M] {
 
 /// ln x as straight-line code, to the last bit or two: -inf for 0, NaN below. Coefficients of FreeBSD's `e_log.c` (Sun Microsystems, 1993).
 #[inline(always)]
-pub(crate) fn log<D: Float64>(x: D) -> D {
+pub(super) fn log<D: Float64>(x: D) -> D {
     let (int, half) = (D::Int::of, D::of(0.5));
     let tiny = x.less(D::of(f64::MIN_POSITIVE));
     let y = D::select(tiny, x * D::of(2.0_f64.powi(54)), x);
@@ -78,29 +78,36 @@ fn pow2<D: Float64>(n: D::Int) -> D {
     D::from_bits(n.wrapping_add(D::Int::of(1023)) << 52)
 }
 
-/// (n, e^r - 1) with x = n ln 2 + r, for x that are far from where n does not fit.
+/// (n, r, e^r - 1 - r) with x = n ln 2 + r, for x that are far from where n does not fit.
 #[inline(always)]
-fn exp_parts<D: Float64>(x: D) -> (D::Int, D) {
+fn exp_parts<D: Float64>(x: D) -> (D::Int, D, D) {
     let shifted = x.mul_add(D::of(LOG2_E), D::of(ROUND64));
     let n = shifted - D::of(ROUND64);
-    let r = (-n).mul_add(D::of(LN2_LO), (-n).mul_add(D::of(LN2_HI), x));
+    let (left, small) = ((-n).mul_add(D::of(LN2_HI), x), n * D::of(LN2_LO));
+    let r = left - small;
+    let rest = (left - r) - small;
     let q = polynomial(r, EXP_BEYOND);
-    (shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64)), q.mul_add(r * r, r))
+    let n = shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64));
+    (n, r, q.mul_add(r * r, rest))
 }
 
 /// e^x, to the last bit.
 #[inline(always)]
 pub(crate) fn exp<D: Float64>(x: D) -> D {
-    let (n, e) = exp_parts(clamp(x, D::of(-746.0), D::of(710.0)));
+    let (n, r, beyond) = exp_parts(clamp(x, D::of(-746.0), D::of(710.0)));
+    // What the sum with 1 loses goes to what is small.
+    let sum = D::of(1.0) + r;
+    let e = sum + ((D::of(1.0) - sum) + r + beyond);
     // Two factors, so that results below the normal range are rounded once.
     let half = n >> 1;
-    (e + D::of(1.0)) * pow2::<D>(half) * pow2::<D>(n.wrapping_sub(half))
+    e * pow2::<D>(half) * pow2::<D>(n.wrapping_sub(half))
 }
 
 /// e^x - 1 without cancellation.
 #[inline(always)]
 pub(crate) fn expm1<D: Float64>(x: D) -> D {
-    let (n, e) = exp_parts(clamp(x, D::of(-50.0), D::of(710.0)));
+    let (n, r, beyond) = exp_parts(clamp(x, D::of(-50.0), D::of(710.0)));
+    let e = r + beyond;
     let scale = pow2::<D>(n.wrapping_sub(D::Int::of(1)));
     let res = D::of(2.0) * scale.mul_add(e, scale - D::of(0.5));
     D::select(x.equals(D::of(0.0)), x, res)

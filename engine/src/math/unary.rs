@@ -69,7 +69,7 @@ macro_rules! float64_unary {
             Exp all |x| float64::exp(x);
             Exp2 one |x| x.library(Library::Exp2);
             Expm1 all |x| float64::expm1(x);
-            Log all |x| float64::log(x);
+            Log one |x| x.library(Library::Log);
             Log2 one |x| x.library(Library::Log2);
             Log10 one |x| x.library(Library::Log10);
             Log1p one |x| x.library(Library::Log1p);

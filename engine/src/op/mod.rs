@@ -26,12 +26,8 @@ pub use surface::{Alpha, Autocast, Cut, Form, Instead, Is, Returns, Surface, Whe
 
 pub use crate::attr::{flag, float, int, ints};
 
-use smallvec::SmallVec;
-
-use crate::apply::{apply_in_place, apply_one};
 use crate::attr::{Attr, Attrs, attr_readers};
 use crate::expr::Expr;
-use crate::functional::full;
 use crate::meaning::Meaning;
 use crate::tape::StepCx;
 use crate::tensor::{Metas, Outputs};
@@ -456,25 +452,9 @@ impl GradCx<'_> {
         self.sums.get(idx)?.as_ref()
     }
 
-    /// What had come to input `idx` before and is added to by `op`, whose first operand it is: where it lies, if nobody else sees it.
-    /// Zeros of that input if nothing had come.
-    pub fn added_to(
-        &mut self,
-        idx: usize,
-        op: &'static OpDef,
-        others: &[Tensor],
-        attrs: &Attrs,
-    ) -> Result<Tensor> {
-        let mut sum = match self.sums.get_mut(idx).and_then(Option::take) {
-            Some(sum) => sum,
-            None => full(self.inputs[idx].shape(), 0.0, self.inputs[idx].dtype())?,
-        };
-        if apply_in_place(op, &mut sum, None, others, attrs)? {
-            return Ok(sum);
-        }
-        let operands: SmallVec<[Tensor; 4]> =
-            std::iter::once(sum).chain(others.iter().cloned()).collect();
-        apply_one(op, &operands, attrs)
+    /// As [`sum`](Self::sum), taken out, for a rule that writes where it lies.
+    pub(crate) fn take_sum(&mut self, idx: usize) -> Option<Tensor> {
+        self.sums.get_mut(idx)?.take()
     }
 
     /// Whether the gradient of input `idx` is wanted.

@@ -2,8 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::OpDef;
+use smallvec::SmallVec;
+
+use crate::apply::apply_in_place;
+use crate::functional::full;
+use crate::op::GradCx;
 use crate::sync::OnceLock;
+use crate::{Attrs, OpDef, Result, Tensor, apply_one};
 
 pub mod binary;
 pub mod compare;
@@ -49,6 +54,27 @@ mod refusals;
 pub(crate) mod tests;
 #[cfg(test)]
 mod walk;
+
+/// The gradient of input `idx` of a row with [`Grad::Onto`](crate::op::Grad::Onto): what had come to it before, else zeros, and added to by
+/// `op`, whose first operand it is. It is written where it lies if nobody else sees it.
+fn added_to(
+    cx: &mut GradCx<'_>,
+    idx: usize,
+    op: &'static OpDef,
+    others: &[Tensor],
+    attrs: &Attrs,
+) -> Result<Tensor> {
+    let mut sum = match cx.take_sum(idx) {
+        Some(sum) => sum,
+        None => full(cx.input(idx).shape(), 0.0, cx.input(idx).dtype())?,
+    };
+    if apply_in_place(op, &mut sum, None, others, attrs)? {
+        return Ok(sum);
+    }
+    let operands: SmallVec<[Tensor; 4]> =
+        std::iter::once(sum).chain(others.iter().cloned()).collect();
+    apply_one(op, &operands, attrs)
+}
 
 /// The lists of all families.
 pub static FAMILIES: &[&[&OpDef]] = &[

@@ -8,6 +8,7 @@ use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
 };
+use crate::ops::added_to;
 use crate::shape::resolve_dim;
 use crate::{Attr, Meta, Metas, OpDef, Result, Tensor, with_size};
 
@@ -97,5 +98,5 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let others = [cx.input(1).clone(), cx.output_grad()?];
     let attrs = smallvec![Attr::Int(cx.int(0))];
-    Ok(vec![Some(cx.added_to(0, &super::scatter_add::OP, &others, &attrs)?), None])
+    Ok(vec![Some(added_to(cx, 0, &super::scatter_add::OP, &others, &attrs)?), None])
 }

@@ -10,6 +10,7 @@ use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
     Surface,
 };
+use crate::ops::added_to;
 use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, with_size};
 
 pub static OP: OpDef = OpDef {
@@ -83,6 +84,6 @@ fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let mut others = vec![cx.output_grad()?];
     others.extend((1..cx.n_inputs()).map(|it| cx.input(it).clone()));
     let mut res = vec![None; cx.n_inputs()];
-    res[0] = Some(cx.added_to(0, &super::index_put::OP, &others, &smallvec![Attr::Bool(true)])?);
+    res[0] = Some(added_to(cx, 0, &super::index_put::OP, &others, &smallvec![Attr::Bool(true)])?);
     Ok(res)
 }

@@ -21,7 +21,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, drawn_as_it_lies: true, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: Onnx::written("Bernoulli", super::onnx::bernoulli),
     aliases: &["oneflow.bernoulli"],
     examples: &[

@@ -8,6 +8,7 @@ use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves,
     Surface,
 };
+use crate::ops::added_to;
 use crate::{Attr, Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
@@ -81,7 +82,7 @@ pub(super) fn gradient_of(
     mut attrs: Attrs,
 ) -> Result<Vec<Option<Tensor>>> {
     if cx.sum(0).is_some() {
-        return Ok(vec![Some(cx.added_to(0, &super::slice_add::OP, &[dy], &attrs)?)]);
+        return Ok(vec![Some(added_to(cx, 0, &super::slice_add::OP, &[dy], &attrs)?)]);
     }
     attrs.push(Attr::sizes(cx.input(0).shape()));
     Ok(vec![Some(apply_one(&super::slice_backward::OP, &[dy], &attrs)?)])
