@@ -49,11 +49,14 @@ const PARAM_ALIASES: &[(&str, &str)] = &[
     ("axis", "dim"),
     ("keepdims", "keepdim"),
     ("inp", "input"),
+    ("tensor", "input"),
     ("shape", "size"),
+    ("size", "shape"),
     ("pred", "input"),
     ("label", "target"),
     ("bias_attr", "bias"),
     ("unbiased", "correction"),
+    ("split_size_or_sections", "split_size"),
 ];
 
 thread_local! {
@@ -469,7 +472,7 @@ impl Binding {
 
     fn tensor(&self, param: &Param, value: &Value) -> Result<Tensor, Raised> {
         // Where it is the only one, a number is none.
-        let takes_numbers = self.op.n_tensors() != 1;
+        let takes_numbers = self.op.n_tensors() != 1 && !self.op.surface.takes_no_numbers;
         let found = convert::operand(value);
         let is_taken =
             |it: &Tensor| takes_numbers || value.as_tensor().is_some() || it.as_number().is_none();

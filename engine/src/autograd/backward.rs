@@ -23,11 +23,14 @@ use crate::{Attrs, Device, Error, Result, Site, Tensor, ops};
 
 pub use crate::interpreter::Root;
 
-/// Gradients by place on the tape: (node id, output).
-type Found = FxHashMap<(u64, u32), Tensor>;
+/// A place on the tape: node id, output.
+pub type Place = (u64, u32);
 
-/// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` ones, by leaf id. Leaves that
-/// keep something are always among them. A walk to all leaves also reports the places that are retained, by their numbers.
+/// Gradients by place.
+type Found = FxHashMap<Place, Tensor>;
+
+/// Walks back from `roots` and returns the gradient of every leaf reached, or of the `wanted` places. Leaves that keep something are
+/// always among them. A walk to all leaves also reports the places that are retained, by their numbers in place of a node's.
 ///
 /// Saved tensors are freed on the way unless `retain_graph` or `create_graph`. With `create_graph` the gradients are on
 /// the tape themselves. Gradients have the dtype of their leaf.
@@ -36,7 +39,7 @@ pub fn backward(
     wanted: Option<&[Edge]>,
     retain_graph: bool,
     create_graph: bool,
-) -> Result<Vec<(u64, Tensor)>> {
+) -> Result<Vec<(Place, Tensor)>> {
     let interpreter = interpreter::current();
     if interpreter.is_some_and(Interpreter::records_only) {
         let problem = "a function that calls backward() cannot be made into a file: a model file holds the way \
@@ -53,16 +56,17 @@ pub fn backward(
     if let Some(watcher) = watcher
         && let Some(found) = watcher.take_walk(roots, retain_graph)?
     {
-        return Ok(found);
+        return Ok(found.into_iter().map(|(id, grad)| ((id, 0), grad)).collect());
     }
     let begun = watcher.and_then(|it| Some((it, it.walk_begins()?)));
     let walk =
         autocast::left_alone(|| walk(roots, wanted, retain_graph, create_graph, begun.is_some()))?;
-    let mut res: Vec<_> = walk.found.into_iter().map(|((id, _), grad)| (id, grad)).collect();
-    res.extend(walk.kept);
+    let mut res: Vec<_> = walk.found.into_iter().collect();
+    res.extend(walk.kept.into_iter().map(|(number, grad)| ((number, 0), grad)));
     res.sort_by_key(|it| it.0);
     if let Some((watcher, begun)) = begun {
-        watcher.walk_ends(&*begun, roots, retain_graph, &walk.passed, &res);
+        let by_leaf: Vec<_> = res.iter().map(|((id, _), grad)| (*id, grad.clone())).collect();
+        watcher.walk_ends(&*begun, roots, retain_graph, &walk.passed, &by_leaf);
     }
     Ok(res)
 }
@@ -145,7 +149,7 @@ struct Arrived {
 struct Walk {
     watch: Watch,
     pending: BTreeMap<u64, Arrived>,
-    wanted: Option<FxHashSet<(u64, u32)>>,
+    wanted: Option<FxHashSet<Place>>,
     /// Ids of nodes on a path to a wanted one, the wanted ones included.
     on_path: Option<FxHashSet<u64>>,
     keep: bool,
@@ -378,23 +382,6 @@ fn derived(
         unbroadcast(&dx, inputs[idx].shape()).map(Some)
     };
     needs.iter().enumerate().map(of).collect()
-}
-
-/// Whether a walk from `roots` would come to a leaf that keeps something.
-pub fn reaches_kept(roots: &[Root]) -> bool {
-    let mut seen = FxHashSet::default();
-    let mut rest: Vec<Edge> = roots.iter().filter_map(|it| it.0.edge().cloned()).collect();
-    while let Some(edge) = rest.pop() {
-        if edge.node.kept.is_some() {
-            return true;
-        }
-        if seen.insert(edge.id())
-            && let Some(step) = &edge.node.op
-        {
-            rest.extend(step.edges.iter().flatten().cloned());
-        }
-    }
-    false
 }
 
 /// Ids of the nodes that are wanted or lead to a wanted one.

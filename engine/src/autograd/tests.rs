@@ -1,7 +1,7 @@
 //! The reverse walk on ops whose gradients are views and sums.
 
 use super::*;
-use crate::functional::{reshape, slice, sum, transpose};
+use crate::functional::{add, mul, reshape, slice, sum, transpose};
 use crate::{Error, Result, Shape, Tensor};
 
 fn leaf(values: &[f64], shape: &[usize]) -> Tensor {
@@ -26,13 +26,38 @@ fn slices_and_sums_flow_back() {
 #[test]
 fn second_walk_needs_retain_graph() {
     let x = leaf(&[1.0, 2.0], &[2]);
-    let y = sum(&x, &[], false).unwrap();
+    let y = sum(&mul(&x, &x).unwrap(), &[], false).unwrap();
     backward(&[(y.clone(), None)], None, true, false).unwrap();
-    assert_eq!(grads_of(&y).unwrap(), [[1.0, 1.0]]);
-    let Err(error @ Error::Freed { op: "sum" }) = grads_of(&y) else {
+    assert!(!y.edge().unwrap().is_passed());
+    assert_eq!(grads_of(&y).unwrap(), [[2.0, 4.0]]);
+    let Err(error @ Error::Freed { op: "mul" }) = grads_of(&y) else {
         panic!("the second walk passed")
     };
+    assert!(y.edge().unwrap().is_passed());
     assert!(error.to_string().contains("retain_graph=True"), "{error}");
+}
+
+/// As in PyTorch 2.15: `x.sum()` and `x + 3` save no elements.
+#[test]
+fn walks_through_what_saves_nothing_can_be_repeated() {
+    let x = leaf(&[1.0, 2.0], &[2]);
+    let y = sum(&add(&x, &Tensor::number(3.0)).unwrap(), &[], false).unwrap();
+    for _ in 0..3 {
+        assert_eq!(grads_of(&y).unwrap(), [[1.0, 1.0]]);
+        assert!(!y.edge().unwrap().is_passed());
+    }
+}
+
+#[test]
+fn leaves_that_are_over_are_not_reached() {
+    let (x, w) = (leaf(&[1.0], &[1]), leaf(&[2.0], &[1]));
+    let y = mul(&x, &w).unwrap();
+    let is_open = |it: &Tensor| reaches([it].into_iter(), |leaf, _| !leaf.is_over());
+    assert!(is_open(&y));
+    x.edge().unwrap().end();
+    assert!(is_open(&y) && !is_open(&mul(&x, &x).unwrap()));
+    w.edge().unwrap().end();
+    assert!(!is_open(&y));
 }
 
 #[test]

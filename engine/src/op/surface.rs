@@ -41,6 +41,8 @@ pub struct Surface {
     pub has_condition: bool,
     /// Whether each element of an operand names a place for itself, as those of `gather` do: what names none is wrong in a value, not an index.
     pub by_places: bool,
+    /// Whether no operand is a number: a loss compares tensors.
+    pub takes_no_numbers: bool,
     /// Whether operands may lie on other devices than the first: indices do.
     pub mixes_devices: bool,
     /// The shapes it takes and gives, in words; empty where they follow from the body.
@@ -151,6 +153,7 @@ impl Surface {
         instead: None,
         has_condition: false,
         by_places: false,
+        takes_no_numbers: false,
         mixes_devices: false,
         shapes: "",
     };

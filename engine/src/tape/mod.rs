@@ -1,9 +1,10 @@
 //! The tape: which op made a value, from what. `apply` writes it, `autograd` walks it.
 
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, PoisonError};
 
+use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::cpu::local::Held;
@@ -40,10 +41,30 @@ impl Edge {
         self.node.id
     }
 
-    /// Whether a reverse walk has passed the step and taken away what it saved.
+    /// Whether a reverse walk has passed the step and taken away what it saved, or the like before it if it saves nothing.
     pub fn is_passed(&self) -> bool {
-        let is_taken = |it: &OpStep| it.saved.lock().is_ok_and(|it| it.is_none());
-        self.node.op.as_ref().is_some_and(is_taken)
+        let (mut seen, mut rest) = (FxHashSet::default(), vec![self]);
+        while let Some(edge) = rest.pop() {
+            let Some(step) = &edge.node.op else { continue };
+            let is_light = match &*step.saved.lock().unwrap_or_else(PoisonError::into_inner) {
+                None => return true,
+                Some(saved) => saved.is_light(),
+            };
+            if is_light && seen.insert(edge.id()) {
+                rest.extend(step.edges.iter().flatten());
+            }
+        }
+        false
+    }
+
+    /// Says of a leaf that the function is done whose derivatives it was made for: nobody asks for its gradient any more.
+    pub fn end(&self) {
+        self.node.is_over.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether that was said.
+    pub fn is_over(&self) -> bool {
+        self.node.is_over.load(Ordering::Relaxed)
     }
 
     /// What a leaf was told to keep; see [`Tensor::leaf_keeping`].
@@ -64,6 +85,8 @@ pub(crate) struct Node {
     pub(crate) kept: Option<Kept>,
     /// The step of a traced call that the application was.
     pub(crate) mark: Mark,
+    /// Only of leaves: whether nobody asks for the gradient any more.
+    is_over: AtomicBool,
     /// What it counts for in the budget of the memory; nothing for a leaf.
     _held: Option<Held>,
 }
@@ -71,7 +94,8 @@ pub(crate) struct Node {
 impl Node {
     /// A step, which takes the next number.
     pub(crate) fn of_step(step: OpStep, mark: Mark, held: Held) -> Self {
-        Self { id: fresh_id(), op: Some(step), kept: None, mark, _held: Some(held) }
+        let is_over = AtomicBool::new(false);
+        Self { id: fresh_id(), op: Some(step), kept: None, mark, is_over, _held: Some(held) }
     }
 }
 
@@ -111,7 +135,7 @@ pub(crate) struct OpStep {
     pub(crate) scope: Scope,
     /// The composed op that it was the last step of.
     pub(crate) composed: Mutex<Option<&'static OpDef>>,
-    /// Taken away once the backward walk has passed, unless the graph is retained.
+    /// Taken away once the backward walk has passed, unless the graph is retained or there are no elements in it.
     pub(crate) saved: Mutex<Option<Saved>>,
 }
 
@@ -121,6 +145,13 @@ pub(crate) struct Saved {
     pub(crate) inputs: SmallVec<[Tensor; 3]>,
     /// Without edges, since an output that held its own node would never be freed.
     pub(crate) outputs: SmallVec<[Tensor; 1]>,
+}
+
+impl Saved {
+    /// Whether it holds no elements, so that nothing is won by taking it away.
+    fn is_light(&self) -> bool {
+        self.inputs.iter().chain(&self.outputs).all(|it| it.is_abstract() || it.is_meta())
+    }
 }
 
 /// Long chains are freed step by step: a recursive drop would exhaust the stack.
@@ -178,7 +209,8 @@ pub(crate) fn fresh_id() -> u64 {
 
 /// A fresh leaf.
 pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
-    let node = Node { id: fresh_id(), op: None, kept, mark: Mark::NONE, _held: None };
+    let is_over = AtomicBool::new(false);
+    let node = Node { id: fresh_id(), op: None, kept, mark: Mark::NONE, is_over, _held: None };
     Edge { node: Arc::new(node), output: 0 }
 }
 
@@ -191,6 +223,6 @@ impl OpStep {
     /// The saved tensors, or `None` when an earlier backward walk took them.
     pub(crate) fn saved(&self, keep: bool) -> Option<Saved> {
         let mut slot = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        if keep { slot.clone() } else { slot.take() }
+        if keep || slot.as_ref().is_some_and(Saved::is_light) { slot.clone() } else { slot.take() }
     }
 }

@@ -48,7 +48,7 @@ fn walk_over(tape: Tape, w: &Tensor, b: &Tensor, x: &Tensor) -> Outcome {
         let found = backward(&[(loss.clone(), None)], None, retain, false);
         let found = found.map_err(|it| it.to_string())?;
         let of =
-            |leaf: &Tensor| found.iter().find(|it| leaf.edge().is_some_and(|at| at.id() == it.0));
+            |leaf: &Tensor| found.iter().find(|it| leaf.edge().is_some_and(|at| at.id() == it.0.0));
         let grads = [&w, &b].into_iter().filter_map(of).map(|it| it.1.clone());
         Ok::<Vec<Tensor>, String>(grads.collect())
     };

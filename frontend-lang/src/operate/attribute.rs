@@ -142,6 +142,9 @@ impl Cx {
             }
             return Ok(Some(bind_to_class(attr, class)));
         }
+        if let Some(method) = crate::tensor::attribute::of_class(self, class, name)? {
+            return Ok(Some(method));
+        }
         Ok(Some(match name {
             Sym::NAME => class.name.value(),
             Sym::QUALNAME => class.qualname().value(),

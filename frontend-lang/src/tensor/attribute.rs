@@ -3,10 +3,11 @@
 use std::rc::Rc;
 
 use super::{convert, device, dtype, grad_fn, journal, methods, steps};
+use crate::array;
 use crate::check::unknown::{Kind, unknown};
 use crate::native::*;
 use crate::objects::class::Class;
-use crate::objects::descriptor::bind;
+use crate::objects::descriptor::{bind, bind_to_class};
 use crate::objects::tensor::{Look, TensorObj, View};
 use crate::ops_binding;
 
@@ -70,21 +71,39 @@ pub fn written(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Ra
     if name.as_str().starts_with("__") {
         return Ok(None);
     }
-    let Some(class) = class_written(cx, this)? else { return Ok(None) };
+    let Some(class) = class_written(cx, is_array(this))? else { return Ok(None) };
     let own = class.attrs.borrow().get(&name).cloned();
     own.map(|it| bind(cx, it, this, &class)).transpose()
 }
 
 /// The names that [`written`] answers.
 pub fn written_names(cx: &mut Cx, this: &Value) -> Vec<Sym> {
-    let class = class_written(cx, this).ok().flatten();
+    let class = class_written(cx, is_array(this)).ok().flatten();
     let names: Vec<Sym> =
         class.map(|it| it.attrs.borrow().keys().copied().collect()).unwrap_or_default();
     names.into_iter().filter(|it| !it.as_str().starts_with('_')).collect()
 }
 
-fn class_written(cx: &mut Cx, this: &Value) -> Result<Option<Rc<Class>>, Raised> {
-    let is_array = this.as_tensor().is_some_and(|it| it.look() == Look::Array);
+/// `torch.Tensor.add`, `np.ndarray.sum`: methods that are ops or written in the language, as functions.
+pub fn of_class(cx: &mut Cx, class: &Rc<Class>, name: Sym) -> Result<Option<Value>, Raised> {
+    let is = |row| class.chain().any(|it| it.native.is_some_and(|it| std::ptr::eq(it, row)));
+    let is_array = is(&array::object::NDARRAY);
+    if name.as_str().starts_with("__") || !is_array && !is(&methods::TENSOR) {
+        return Ok(None);
+    }
+    if !is_array && let Some(op) = ops_binding::method(name) {
+        return Ok(Some(op));
+    }
+    let Some(written) = class_written(cx, is_array)? else { return Ok(None) };
+    let own = written.attrs.borrow().get(&name).cloned();
+    Ok(own.map(|it| bind_to_class(it, class)))
+}
+
+fn is_array(this: &Value) -> bool {
+    this.as_tensor().is_some_and(|it| it.look() == Look::Array)
+}
+
+fn class_written(cx: &mut Cx, is_array: bool) -> Result<Option<Rc<Class>>, Raised> {
     let (module, class) = match is_array {
         true => ("numpy._core.methods", "ArrayMethods"),
         false => ("torch.methods", "TensorMethods"),

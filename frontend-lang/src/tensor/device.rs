@@ -173,7 +173,8 @@ fn parse(text: &str, index: Option<i64>) -> Option<DeviceObj> {
     if text != "meta" && !text.contains(':') && Device::parse(text) == Some(Device::Cpu) {
         return Some(DeviceObj { kind: "cpu", index });
     }
-    if let Some(rest) = text.strip_prefix("gpu") {
+    if let Some(rest) = text.strip_prefix("gpu").filter(|it| *it == "x" || it.parse::<u8>().is_ok())
+    {
         return Some(DeviceObj { kind: "cuda", index: rest.parse().ok().or(index) });
     }
     let (name, number) = match text.split_once(':') {

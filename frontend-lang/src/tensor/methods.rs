@@ -5,9 +5,11 @@ use std::sync::LazyLock;
 
 use engine::apply::{default_dtype, place};
 use engine::index::Index;
-use engine::{Attrs, DType, Device, Layout, Tensor, functional};
+use engine::{DType, Device, Layout, Tensor, functional};
 
-use super::{arith, attribute, convert, device, draws, dtype, journal, lost_part, retained, steps};
+use super::{
+    arith, attribute, convert, device, draws, dtype, gradients, journal, lost_part, steps,
+};
 use crate::array;
 use crate::native::*;
 use crate::objects::tensor::{Look, TensorObj};
@@ -102,12 +104,7 @@ static METHODS: &[NativeFn] = &[
         "Starts collecting gradients.",
         requires_grad,
     ),
-    function(
-        "backward",
-        "self, gradient=None, retain_graph=None, create_graph=False",
-        "Adds d(self)/dt to `t.grad` of every leaf t that it was computed from.",
-        backward,
-    ),
+    gradients::BACKWARD,
     function(
         "retain_grad",
         "self",
@@ -450,73 +447,6 @@ fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {
     let on = cx.truth(&args[1])?;
     attribute::requires_grad(&this(&args)?, on)?;
     Ok(args[0].clone())
-}
-
-fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
-    let value = this(&args)?.get();
-    let seed = args.opt(1).map(convert::variable).transpose()?.map(|it| it.get());
-    let create = cx.truth(&args[3])?;
-    let retain = match args.opt(2) {
-        None => create,
-        Some(it) => cx.truth(it)?,
-    };
-    run_backward(cx, &[(value, seed)], retain, create)
-}
-
-/// Walks back from `roots` and adds the gradients to the `.grad` of the leaves' variables.
-pub fn run_backward(
-    cx: &mut Cx,
-    roots: &[(Tensor, Option<Tensor>)],
-    retain: bool,
-    create: bool,
-) -> Res {
-    for (leaf, grad) in steps::backward(cx, roots, None, retain, create)? {
-        cx.check_leaf(leaf)?;
-        collect(cx, leaf, grad)?;
-    }
-    cx.see_departure();
-    Ok(Value::None)
-}
-
-/// Adds a gradient to the leaf's variable.
-fn collect(cx: &mut Cx, leaf: u64, grad: Tensor) -> Result<(), Raised> {
-    let Some(object) = TensorObj::of_leaf(leaf) else {
-        return retained::keeping(leaf).iter().try_for_each(|it| add_to(it, grad.clone()));
-    };
-    let mut grad = grad;
-    for hook in object.hooks() {
-        let shown = cx.call(&hook, &[Value::tuple(vec![Value::tensor(grad.clone())])])?;
-        if let [changed] = cx.collect(&shown)?.as_slice() {
-            grad = convert::variable(changed)?.get();
-        }
-    }
-    if cx.mode == crate::cx::Mode::Shadow {
-        cx.lint_grad(leaf, &object);
-    }
-    add_to(&object, grad)?;
-    if cx.mode == crate::cx::Mode::Shadow {
-        cx.lint_summed(leaf, &object);
-    }
-    Ok(())
-}
-
-/// Adds to the gradient of a variable.
-fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
-    let Some(sum) = object.grad() else {
-        object.set_grad(Some(Rc::new(TensorObj::new(grad))));
-        return Ok(());
-    };
-    if grad.requires_grad() {
-        // A gradient that has a history does not change.
-        let total = engine::functional::add(&sum.get(), &grad)?;
-        object.set_grad(Some(Rc::new(TensorObj::new(total))));
-        return Ok(());
-    }
-    let (plus, given) = (&engine::ops::binary::add::OP, std::slice::from_ref(&grad));
-    if !sum.apply_in_place(plus, given, &Attrs::new())? {
-        sum.set(engine::functional::add(&sum.get(), &grad)?)?;
-    }
-    Ok(())
 }
 
 fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {

@@ -8,6 +8,7 @@ pub mod device;
 mod draws;
 pub mod dtype;
 mod grad_fn;
+pub mod gradients;
 pub mod in_use;
 pub mod index;
 pub mod journal;

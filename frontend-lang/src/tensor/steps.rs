@@ -12,12 +12,12 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::rc::{Rc, Weak};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{self, Arc, Mutex, PoisonError};
 
 use engine::apply::anomaly;
-use engine::autograd::{self, Edge, Root};
+use engine::autograd::{self, Edge, Place, Root};
 use engine::{Site, Tensor};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{convert, retained};
 use crate::native::*;
@@ -26,9 +26,13 @@ use crate::objects::tensor::TensorObj;
 /// One step.
 struct Step {
     inputs: Vec<Tensor>,
-    /// Shapes and dtypes of the outputs.
+    /// Shapes and dtypes of the outputs, and elements of those that `backward` wants to see.
     outputs: Vec<Tensor>,
-    /// Called with a tuple of gradients of the outputs; gives those of the inputs.
+    /// Which ones those are, and what puts them on the tape again: the step must not hold itself.
+    shown: Vec<usize>,
+    number: sync::Weak<Number>,
+    /// Called with a tuple of gradients of the outputs, and one of the outputs that it wants to see, if there are any; gives the gradients of
+    /// the inputs.
     backward: Value,
     /// Whether gradients that did not come are zeros; else they are None.
     fills: bool,
@@ -89,38 +93,84 @@ impl Drop for Number {
     }
 }
 
-/// Puts a step on the tape that leads from `inputs` to `outputs`; gives the outputs as they are then. Gradients that do not come are zeros
-/// for `backward` if it `fills` them, else None.
-pub fn attach(
-    inputs: Vec<Tensor>,
-    outputs: &[Tensor],
-    backward: Value,
-    name: &str,
-    fills: bool,
-) -> Vec<Tensor> {
-    let plain = outputs.iter().map(|it| Tensor::abstract_of(it.detach().meta())).collect();
+/// What a step is made with, besides what it leads from and to.
+pub struct Made<'a> {
+    pub backward: Value,
+    pub name: &'a str,
+    /// Whether gradients that do not come are zeros for `backward`, else None.
+    pub fills: bool,
+    /// The outputs that `backward` is shown.
+    pub shown: Vec<usize>,
+}
+
+/// Puts a step on the tape that leads from `inputs` to `outputs`; gives the outputs as they are then.
+pub fn attach(inputs: Vec<Tensor>, outputs: &[Tensor], made: Made<'_>) -> Vec<Tensor> {
+    let Made { backward, name, fills, shown } = made;
+    let plain = |(at, it): (usize, &Tensor)| match shown.contains(&at) {
+        true => it.detach(),
+        false => Tensor::abstract_of(it.detach().meta()),
+    };
+    let plain: Vec<_> = outputs.iter().enumerate().map(plain).collect();
     let step = TABLE.with_borrow_mut(|table| {
         table.next += 1;
-        let (name, site) = (name.to_owned(), Site::here());
-        let step = Step { inputs, outputs: plain, backward, fills, name, site };
-        table.steps.insert(table.next, Rc::new(step));
         table.next
     });
     let number = Arc::new(Number { step, leaves: Mutex::default() });
-    let keep = |(at, it): (usize, &Tensor)| {
-        let output = Output { _step: number.clone(), name: name.to_owned() };
-        let leaf = it.detach().leaf_keeping(Arc::new(output));
-        let id = leaf.edge().map_or(0, Edge::id);
-        number.leaves.lock().unwrap_or_else(PoisonError::into_inner).push(id);
-        TABLE.with_borrow_mut(|it| it.leaves.insert(id, (step, at)));
-        leaf
+    let (name, site) = (name.to_owned(), Site::here());
+    let weak = Arc::downgrade(&number);
+    let row = Step {
+        inputs,
+        outputs: plain,
+        shown,
+        number: weak,
+        backward,
+        fills,
+        name: name.clone(),
+        site,
     };
-    outputs.iter().enumerate().map(keep).collect()
+    TABLE.with_borrow_mut(|it| it.steps.insert(step, Rc::new(row)));
+    let place = |(at, it): (usize, &Tensor)| placed(&number, &name, at, it);
+    outputs.iter().enumerate().map(place).collect()
+}
+
+/// A tensor as an output of a step.
+fn placed(number: &Arc<Number>, name: &str, at: usize, tensor: &Tensor) -> Tensor {
+    let output = Output { _step: number.clone(), name: name.to_owned() };
+    let leaf = tensor.detach().leaf_keeping(Arc::new(output));
+    let id = leaf.edge().map_or(0, Edge::id);
+    number.leaves.lock().unwrap_or_else(PoisonError::into_inner).push(id);
+    TABLE.with_borrow_mut(|it| it.leaves.insert(id, (number.step, at)));
+    leaf
+}
+
+impl Step {
+    /// The outputs that the backward function wants to see, on the tape where they came from.
+    fn shown(&self) -> Vec<Value> {
+        let of = |&at: &usize| {
+            let output = &self.outputs[at];
+            Value::tensor(match self.number.upgrade() {
+                Some(number) => placed(&number, &self.name, at, output),
+                None => output.clone(),
+            })
+        };
+        self.shown.iter().map(of).collect()
+    }
 }
 
 /// Whether a walk from `roots` comes to steps of this kind.
 pub fn reached(roots: &[Root]) -> bool {
     TABLE.with_borrow(|it| !it.steps.is_empty()) && autograd::reaches_kept(roots)
+}
+
+/// Whether a value depends on a leaf whose gradient somebody may still ask for: one that no derivative of a function that is done was taken by.
+pub fn is_followed(value: &Tensor) -> bool {
+    autograd::reaches([value].into_iter(), |leaf, rest| match inputs_of(leaf) {
+        Some(inputs) => {
+            rest.extend(inputs.into_iter().flatten());
+            false
+        }
+        None => !leaf.is_over(),
+    })
 }
 
 /// The name of the step that made a value, if it was one of these.
@@ -137,31 +187,31 @@ pub(super) fn inputs_of(edge: &Edge) -> Option<Vec<Option<Edge>>> {
     })
 }
 
-/// As `engine::autograd::backward`, through steps of both kinds. Gradients by id of the leaf.
+/// As `engine::autograd::backward`, through steps of both kinds.
 pub fn backward(
     cx: &mut Cx,
     roots: &[Root],
     wanted: Option<&[Edge]>,
     retain: bool,
     create: bool,
-) -> Result<Vec<(u64, Tensor)>, Raised> {
+) -> Result<Vec<(Place, Tensor)>, Raised> {
     cx.lint_walk(roots.iter().map(|it| &it.0), retain);
     if !reached(roots) {
         return Ok(autograd::backward(roots, wanted, retain, create)?);
     }
-    let mut found: BTreeMap<u64, Tensor> = BTreeMap::new();
+    let mut found: BTreeMap<Place, Tensor> = BTreeMap::new();
     let mut pending: BTreeMap<u64, Vec<Option<Tensor>>> = BTreeMap::new();
     let mut roots = roots.to_vec();
     loop {
         // What several walks pass must be kept until the last one.
-        for (id, grad) in autograd::backward(&roots, wanted, true, create)? {
-            let output = TABLE.with_borrow(|it| it.leaves.get(&id).copied());
+        for (place, grad) in autograd::backward(&roots, wanted, true, create)? {
+            let output = TABLE.with_borrow(|it| it.leaves.get(&place.0).copied());
             let Some((step, at)) = output else {
-                sum_up(found.entry(id), grad)?;
+                sum_up(found.entry(place), grad)?;
                 continue;
             };
-            if wanted.is_some_and(|it| it.iter().any(|it| it.id() == id)) {
-                sum_up(found.entry(id), grad.clone())?;
+            if wanted.is_some_and(|it| it.iter().any(|it| it.id() == place.0)) {
+                sum_up(found.entry(place), grad.clone())?;
             }
             let grads = pending.entry(step).or_default();
             grads.resize(grads.len().max(at + 1), None);
@@ -176,7 +226,7 @@ pub fn backward(
     Ok(found.into_iter().collect())
 }
 
-fn sum_up(place: Entry<'_, u64, Tensor>, grad: Tensor) -> Result<(), Raised> {
+fn sum_up(place: Entry<'_, Place, Tensor>, grad: Tensor) -> Result<(), Raised> {
     match place {
         Entry::Vacant(it) => drop(it.insert(grad)),
         Entry::Occupied(mut it) => {
@@ -206,8 +256,12 @@ fn pass(
             None => Value::tensor(engine::functional::full(output.shape(), 0.0, output.dtype())?),
         });
     }
+    let mut given = vec![Value::tuple(values)];
+    if !step.shown.is_empty() {
+        given.push(Value::tuple(step.shown()));
+    }
     let before = autograd::set_enabled(create);
-    let res = cx.call(&step.backward, &[Value::tuple(values)]);
+    let res = cx.call(&step.backward, &given);
     autograd::set_enabled(before);
     let found = cx.collect(&res?)?;
     if found.len() != step.inputs.len() {
@@ -251,9 +305,30 @@ pub fn hook(object: &Rc<TensorObj>, hook: Value) -> Result<(), Raised> {
     }
     let name = name_of(edge).map_or_else(|| edge.op_name().unwrap_or("").to_owned(), str::to_owned);
     let hooks = Value::object(HookList(RefCell::new(vec![hook])));
-    let watched = attach(vec![value.clone()], std::slice::from_ref(&value), hooks, &name, true);
+    let made = Made { backward: hooks, name: &name, fills: true, shown: Vec::new() };
+    let watched = attach(vec![value.clone()], std::slice::from_ref(&value), made);
     object.put_on_tape(&watched[0]);
     Ok(())
+}
+
+/// Whether a variable that is not a leaf has hooks.
+pub fn has_hooks(object: &TensorObj) -> bool {
+    object.get().edge().is_some_and(|it| hooks_of(it).is_some())
+}
+
+/// Whether a walk goes on from a place to another one that is asked for, by its number.
+pub fn leads_to(edge: &Edge, is_it: impl Fn(u64) -> bool) -> bool {
+    let before = |it: &Edge| inputs_of(it).unwrap_or_else(|| it.inputs()).into_iter().flatten();
+    let (mut seen, mut rest) = (FxHashSet::default(), before(edge).collect::<Vec<_>>());
+    while let Some(edge) = rest.pop() {
+        if is_it(edge.id()) {
+            return true;
+        }
+        if seen.insert(edge.id()) {
+            rest.extend(before(&edge));
+        }
+    }
+    false
 }
 
 /// The list of hooks of a step that consists of hooks.

@@ -5,8 +5,8 @@ use smallvec::smallvec;
 use super::{Spread, admit_along, index_dtype};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
-    Body, DTypeRule, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Saves,
-    Surface,
+    Body, DTypeRule, Form, Grad, GradCx, InferCx, Is, Kernel, KernelCx, Onnx, Param, ParamKind,
+    Saves, Surface, When,
 };
 use crate::ops::added_to;
 use crate::shape::resolve_dim;
@@ -33,6 +33,7 @@ pub static OP: OpDef = OpDef {
     internal: false,
     surface: Surface {
         by_places: true,
+        form: Some(Form::new("gather", When::Arg("sparse_grad", Is::Given))),
         shapes: "the shape of index, which has as many dimensions as the input",
         ..Surface::PLAIN
     },

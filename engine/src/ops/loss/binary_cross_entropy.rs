@@ -33,6 +33,7 @@ pub static OP: OpDef = OpDef {
         autocast: Autocast::Float32,
         form: Some(Form::new("binary_cross_entropy", super::FLAGS)),
         shapes: shapes::LOSS,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

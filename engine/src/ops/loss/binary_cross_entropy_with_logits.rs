@@ -32,6 +32,7 @@ pub static OP: OpDef = OpDef {
         autocast: Autocast::Float32,
         form: Some(Form::new("binary_cross_entropy_with_logits", super::FLAGS)),
         shapes: shapes::LOSS,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -37,6 +37,7 @@ pub static OP: OpDef = OpDef {
         form: Some(Form::new("cross_entropy", super::FLAGS)),
         refuses_in_torch: Some(refuse_narrow),
         shapes: shapes::CLASSES,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -31,6 +31,7 @@ pub static OP: OpDef = OpDef {
         autocast: Autocast::Float32,
         form: Some(Form::new("huber_loss", When::Arg("weight", Is::Given))),
         shapes: shapes::LOSS,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

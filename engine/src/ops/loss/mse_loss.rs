@@ -30,6 +30,7 @@ pub static OP: OpDef = OpDef {
         autocast: Autocast::Float32,
         form: Some(Form::new("mse_loss", super::FLAGS_OR_WEIGHT)),
         shapes: shapes::LOSS,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

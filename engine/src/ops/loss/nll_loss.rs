@@ -34,6 +34,7 @@ pub static OP: OpDef = OpDef {
         form: Some(Form::new("nll_loss", super::FLAGS)),
         refuses_in_torch: Some(refuse_narrow),
         shapes: shapes::CLASSES,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -31,6 +31,7 @@ pub static OP: OpDef = OpDef {
         autocast: Autocast::Float32,
         form: Some(Form::new("smooth_l1_loss", super::FLAGS)),
         shapes: shapes::LOSS,
+        takes_no_numbers: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

@@ -3,7 +3,9 @@
 use crate::cpu::lane::cast;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::AdmitCx;
-use crate::op::{Body, DTypeRule, Grad, Kernel, KernelCx, Onnx, Param, Surface, shapes};
+use crate::op::{
+    Body, DTypeRule, Form, Grad, Is, Kernel, KernelCx, Onnx, Param, Surface, When, shapes,
+};
 use crate::{Error, OpDef, Result, rules, with_float};
 
 pub static OP: OpDef = OpDef {
@@ -21,7 +23,11 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: true,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
+    surface: Surface {
+        form: Some(Form::new("bernoulli", When::At(1, "p", Is::Given))),
+        shapes: shapes::SAME,
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("Bernoulli", super::onnx::bernoulli),
     aliases: &["oneflow.bernoulli"],
     examples: &[

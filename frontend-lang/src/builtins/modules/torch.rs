@@ -1,7 +1,6 @@
 //! `torch`: tensors, ops and settings under PyTorch's names. Layers and optimisers are written in the language, in `std/`.
 
 use engine::apply::autocast;
-use engine::autograd;
 
 use super::grad_mode::{self, ENABLE_GRAD, INFERENCE, NO_GRAD};
 use super::{anomaly, generator};
@@ -9,10 +8,10 @@ use crate::array;
 use crate::check::unregistered;
 use crate::error::LINALG_ERROR;
 use crate::native::*;
-use crate::objects::tensor::{Look, TensorObj};
+use crate::objects::tensor::Look;
 use crate::ops_binding;
 use crate::tensor::made::Made;
-use crate::tensor::{beneath, convert, device, dtype, lost_part, methods, named, steps, text};
+use crate::tensor::{beneath, convert, device, dtype, gradients, lost_part, methods, named, text};
 
 /// The module `torch`.
 pub static TORCH: NativeModule = NativeModule {
@@ -179,7 +178,8 @@ pub static AUTOGRAD: NativeModule = NativeModule {
     name: "torch.autograd",
     doc: "Gradients as values.",
     members: &[
-        Member::Functions(GRAD_FUNCTIONS),
+        Member::Functions(gradients::FUNCTIONS),
+        Member::Functions(&[anomaly::WATCH]),
         Member::Functions(grad_mode::FUNCTIONS),
         Member::Types(&[&NO_GRAD, &ENABLE_GRAD, &INFERENCE]),
         Member::AllOf("torch.autograd.functions"),
@@ -218,7 +218,7 @@ static FUNCTIONS: &[NativeFn] = &[
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed).session(),
     function(
         "randint",
-        "low, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None",
+        "low=None, high=None, size=None, *, generator=None, dtype=None, device=None, requires_grad=False, out=None",
         "Whole numbers from `low` (0 if absent) up to but not including `high`: randint(high, size), randint(low, high, size).",
         randint,
     ),
@@ -243,40 +243,6 @@ static FUNCTIONS: &[NativeFn] = &[
 static RANDOM_FUNCTIONS: &[NativeFn] = &[
     function("manual_seed", "seed", "Restarts the random numbers.", manual_seed),
     function("seed", "seed", "Restarts the random numbers.", manual_seed),
-];
-
-static GRAD_FUNCTIONS: &[NativeFn] = &[
-    function(
-        "grad",
-        "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, allow_unused=False",
-        "Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple.",
-        grad,
-    ),
-    function(
-        "backward",
-        "tensors, grad_tensors=None, retain_graph=None, create_graph=False",
-        "Adds gradients to `.grad` of the leaves.",
-        backward,
-    ),
-    function(
-        "attach",
-        "inputs, outputs, backward, name='Function', fills=True",
-        "The outputs as those of a step of the tape: `backward` takes a tuple of their gradients and gives those of the inputs. Gradients that did not come are zeros, or None without `fills`.",
-        attach,
-    ),
-    function(
-        "become",
-        "tensor, other",
-        "Gives a variable the value of another, also of another shape, with its place on the tape.",
-        become_other,
-    ),
-    function(
-        "add_hook",
-        "tensor, hook",
-        "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
-        add_hook,
-    ),
-    anomaly::WATCH,
 ];
 
 fn ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
@@ -414,9 +380,10 @@ fn num_threads(_cx: &mut Cx, _args: Args<'_>) -> Res {
 
 /// `low` may be left out, so the second argument is the size when it is no number.
 fn randint(cx: &mut Cx, args: Args<'_>) -> Res {
-    let is_short = args[1].as_int().is_none() || args[2].is_none();
+    let is_short = args[0].is_none() || args[1].as_int().is_none() || args[2].is_none();
     let (low, high, size) = match (is_short, &args[1]) {
         (false, high) => (args[0].clone(), high.clone(), args[2].clone()),
+        (true, high) if args[0].is_none() => (Value::Int(0), high.clone(), args[2].clone()),
         (true, Value::None) => (Value::Int(0), args[0].clone(), args[2].clone()),
         (true, size) => (Value::Int(0), args[0].clone(), size.clone()),
     };
@@ -464,99 +431,4 @@ fn set_print_options(_cx: &mut Cx, args: Args<'_>) -> Res {
     };
     text::set_options(options);
     Ok(Value::None)
-}
-
-/// The tensors of an argument that is one tensor or a list of them.
-fn tensors(cx: &mut Cx, value: &Value) -> Result<Vec<std::rc::Rc<TensorObj>>, Raised> {
-    match value {
-        Value::Tensor(it) => Ok(vec![it.clone()]),
-        other => cx.collect(other)?.iter().map(|it| convert::variable(it).cloned()).collect(),
-    }
-}
-
-fn roots(
-    cx: &mut Cx,
-    outputs: &Value,
-    seeds: Option<&Value>,
-) -> Result<Vec<(engine::Tensor, Option<engine::Tensor>)>, Raised> {
-    let outputs = tensors(cx, outputs)?;
-    let seeds = match seeds {
-        None => Vec::new(),
-        Some(it) => tensors(cx, it)?,
-    };
-    let pair =
-        |(at, it): (usize, &std::rc::Rc<TensorObj>)| (it.get(), seeds.get(at).map(|it| it.get()));
-    Ok(outputs.iter().enumerate().map(pair).collect())
-}
-
-fn flags(cx: &mut Cx, args: &Args<'_>, at: usize) -> Result<(bool, bool), Raised> {
-    let create = cx.truth(&args[at + 1])?;
-    let retain = args.opt(at).map(|it| cx.truth(it)).transpose()?;
-    Ok((retain.unwrap_or(create), create))
-}
-
-fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
-    let roots = roots(cx, &args[0], args.opt(2))?;
-    let inputs: Vec<engine::Tensor> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
-    if inputs.is_empty() {
-        return Err(runtime_error(
-            "the `inputs` of grad() cannot be empty: name the tensors whose gradients are wanted",
-        ));
-    }
-    let (retain, create) = flags(cx, &args, 3)?;
-    let grads = grads_of(cx, &roots, &inputs, retain, create)?;
-    let allow_unused = cx.truth(&args[5])?;
-    let mut value = |it: Option<engine::Tensor>| match it {
-        Some(it) => Ok(Value::tensor(it)),
-        None if cx.follows_no_history() => Err(cx.uncertain()),
-        None if allow_unused => Ok(Value::None),
-        None => Err(runtime_error(
-            "one of the inputs does not take part in the outputs; pass allow_unused=True to get None for it",
-        )),
-    };
-    Ok(Value::tuple(grads.into_iter().map(&mut value).collect::<Result<Vec<_>, _>>()?))
-}
-
-/// The gradient for each input; `None` for one that the roots do not depend on.
-fn grads_of(
-    cx: &mut Cx,
-    roots: &[autograd::Root],
-    inputs: &[engine::Tensor],
-    retain: bool,
-    create: bool,
-) -> Result<Vec<Option<engine::Tensor>>, Raised> {
-    if !steps::reached(roots) {
-        return Ok(autograd::grad(roots, inputs, retain, create)?);
-    }
-    let edges: Option<Vec<_>> = inputs.iter().map(|it| it.edge().cloned()).collect();
-    let Some(edges) = edges else { return Ok(autograd::grad(roots, inputs, retain, create)?) };
-    let found = steps::backward(cx, roots, Some(&edges), retain, create)?;
-    let of =
-        |edge: &autograd::Edge| found.iter().find(|it| it.0 == edge.id()).map(|it| it.1.clone());
-    Ok(edges.iter().map(of).collect())
-}
-
-/// Gives the outputs as the outputs of a step of the tape, whose gradients `backward` computes.
-fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
-    let inputs = tensors(cx, &args[0])?.iter().map(|it| it.get()).collect();
-    let outputs: Vec<_> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
-    let attached =
-        steps::attach(inputs, &outputs, args[2].clone(), args.str(3)?, cx.truth(&args[4])?);
-    Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
-}
-
-fn become_other(_cx: &mut Cx, args: Args<'_>) -> Res {
-    crate::tensor::arith::reshape(&args[0], &args[1])?;
-    Ok(args[0].clone())
-}
-
-fn add_hook(_cx: &mut Cx, args: Args<'_>) -> Res {
-    steps::hook(convert::variable(&args[0])?, args[1].clone())?;
-    Ok(Value::None)
-}
-
-fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
-    let roots = roots(cx, &args[0], args.opt(1))?;
-    let (retain, create) = flags(cx, &args, 2)?;
-    methods::run_backward(cx, &roots, retain, create)
 }

@@ -1,0 +1,405 @@
+//! Walks back over the tape that programs ask for: `backward()`, `torch.autograd.grad`, and what stands below `autograd.Function` and `torch.func`.
+
+use std::rc::Rc;
+
+use engine::autograd::{self, Edge, Place, Root};
+use engine::{Attrs, Tensor, functional};
+
+use super::{convert, retained, steps};
+use crate::native::*;
+use crate::objects::tensor::TensorObj;
+
+/// Functions of `torch.autograd`.
+pub static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "grad",
+        "outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False, only_inputs=True, allow_unused=None, \
+         is_grads_batched=False, materialize_grads=False",
+        "Gradients of the sum of `outputs` with respect to each of `inputs`, as a tuple. With `is_grads_batched` each of `grad_outputs` has a \
+         first dimension of several, and so have the gradients.",
+        grad,
+    ),
+    function(
+        "backward",
+        "tensors, grad_tensors=None, retain_graph=None, create_graph=False, *, inputs=None",
+        "Adds gradients to `.grad` of the leaves, or of `inputs` alone.",
+        backward,
+    ),
+    function(
+        "attach",
+        "inputs, outputs, backward, name='Function', fills=True, shown=()",
+        "The outputs as those of a step of the tape: `backward` takes a tuple of their gradients and gives those of the inputs. Gradients that did not come are zeros, or None without `fills`. \
+         The outputs at the places `shown`, on the tape, are a second argument.",
+        attach,
+    ),
+    function(
+        "become",
+        "tensor, other",
+        "Gives a variable the value of another, also of another shape, with its place on the tape.",
+        become_other,
+    ),
+    function(
+        "add_hook",
+        "tensor, hook",
+        "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
+        add_hook,
+    ),
+    function(
+        "end",
+        "tensor, /",
+        "Says that the function is done whose derivatives a leaf was made for: nobody asks for its gradient any more.",
+        end,
+    ),
+    function(
+        "is_followed",
+        "tensor, /, steps=False",
+        "Whether a tensor depends on a leaf whose gradient somebody may still ask for; if `steps` count, also on those that `attach` makes, \
+         which find more than they are given.",
+        is_followed,
+    ),
+];
+
+/// The method of tensors.
+pub const BACKWARD: NativeFn = function(
+    "backward",
+    "self, gradient=None, retain_graph=None, create_graph=False, inputs=None",
+    "Adds d(self)/dt to `t.grad` of every leaf t that it was computed from, or of `inputs` alone.",
+    |cx, args| {
+        let this = convert::variable(&args[0])?.get();
+        let seed = args.opt(1).map(convert::variable).transpose()?.map(|it| it.get());
+        let how = flags(cx, &args, 2)?;
+        run_backward(cx, &[(this, seed)], args.opt(4), how)
+    },
+);
+
+/// Whether what was saved is kept, and whether the gradients are on the tape.
+#[derive(Clone, Copy)]
+struct Flags {
+    retain: bool,
+    create: bool,
+}
+
+fn flags(cx: &mut Cx, args: &Args<'_>, at: usize) -> Result<Flags, Raised> {
+    let create = cx.truth(&args[at + 1])?;
+    let retain = args.opt(at).map(|it| cx.truth(it)).transpose()?;
+    Ok(Flags { retain: retain.unwrap_or(create), create })
+}
+
+/// The tensors of an argument that is one tensor or a list of them.
+fn tensors(cx: &mut Cx, value: &Value) -> Result<Vec<Rc<TensorObj>>, Raised> {
+    match value {
+        Value::Tensor(it) => Ok(vec![it.clone()]),
+        other => cx.collect(other)?.iter().map(|it| convert::variable(it).cloned()).collect(),
+    }
+}
+
+/// Outputs with the gradients that are given for them.
+fn roots(cx: &mut Cx, outputs: &Value, seeds: Option<&Value>) -> Result<Vec<Root>, Raised> {
+    let outputs = tensors(cx, outputs)?;
+    let seeds = match seeds {
+        None => vec![Value::None; outputs.len()],
+        Some(it @ Value::Tensor(_)) => vec![it.clone()],
+        Some(it) => cx.collect(it)?,
+    };
+    if seeds.len() != outputs.len() {
+        let (n, given) = (outputs.len(), seeds.len());
+        return Err(runtime_error(format!("got {n} tensors and {given} gradients")));
+    }
+    let seed = |it: &Value| match it {
+        Value::None => Ok(None),
+        other => convert::variable(other).map(|it| Some(it.get())),
+    };
+    let pair = |(output, it): (&Rc<TensorObj>, &Value)| Ok((output.get(), seed(it)?));
+    outputs.iter().zip(&seeds).map(pair).collect()
+}
+
+fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
+    let roots = roots(cx, &args[0], args.opt(2))?;
+    let inputs = tensors(cx, &args[1])?;
+    if inputs.is_empty() {
+        return Err(runtime_error(
+            "the `inputs` of grad() cannot be empty: name the tensors whose gradients are wanted",
+        ));
+    }
+    let how = flags(cx, &args, 3)?;
+    let may_lack = args.opt(6).map(|it| cx.truth(it)).transpose()?;
+    let (is_batched, fills) = (cx.truth(&args[7])?, cx.truth(&args[8])?);
+    if fills && may_lack == Some(false) {
+        return Err(value_error(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: allow_unused=False.",
+        ));
+    }
+    let grads = match is_batched {
+        true => batched(cx, &roots, &inputs, how)?,
+        false => found_at(cx, &roots, &places_of(&inputs), &inputs, how)?,
+    };
+    let mut value = |(grad, input): (Option<Tensor>, &Rc<TensorObj>)| match grad {
+        Some(it) => Ok(Value::tensor(it)),
+        None if cx.follows_no_history() => Err(cx.uncertain()),
+        None if fills => Ok(Value::tensor(zeros_like(&input.get())?)),
+        None if may_lack == Some(true) => Ok(Value::None),
+        None => Err(runtime_error(
+            "one of the inputs does not take part in the outputs; pass allow_unused=True to get None for it",
+        )),
+    };
+    let values = grads.into_iter().zip(&inputs).map(&mut value);
+    Ok(Value::tuple(values.collect::<Result<Vec<_>, _>>()?))
+}
+
+fn zeros_like(input: &Tensor) -> Result<Tensor, Raised> {
+    let zeros = || functional::full(input.shape(), 0.0, input.dtype());
+    Ok(engine::apply::place::making_on(input.device(), zeros)?)
+}
+
+/// One walk for each place in the first dimension of the gradients that roots are given; the gradients found, stacked.
+fn batched(
+    cx: &mut Cx,
+    roots: &[Root],
+    inputs: &[Rc<TensorObj>],
+    how: Flags,
+) -> Result<Vec<Option<Tensor>>, Raised> {
+    let mut count = None;
+    for (root, seed) in roots {
+        let Some(seed) = seed else {
+            return Err(runtime_error(
+                "with is_grads_batched=True every output needs one of `grad_outputs`, which has a first dimension for the batch",
+            ));
+        };
+        let given: &[usize] = seed.shape();
+        let fits = given
+            .split_first()
+            .is_some_and(|it| *count.get_or_insert(*it.0) == *it.0 && *it.1 == **root.shape());
+        if !fits {
+            return Err(runtime_error(format!(
+                "with is_grads_batched=True a gradient has a first dimension for the batch, of one size for all, and further ones like its \
+                 output: got {} for an output of shape {}",
+                seed.shape(),
+                root.shape()
+            )));
+        }
+    }
+    let places = places_of(inputs);
+    let mut rows: Vec<Vec<Tensor>> = vec![Vec::new(); inputs.len()];
+    let count = count.unwrap_or(0);
+    for at in 0..count {
+        let part = |(root, seed): &Root| {
+            let seed = seed.as_ref().map(|it| functional::select(it, 0, at as i64)).transpose();
+            seed.map(|it| (root.clone(), it))
+        };
+        let roots = roots.iter().map(part).collect::<engine::Result<Vec<_>>>()?;
+        let how = Flags { retain: how.retain || at + 1 < count, ..how };
+        for (row, grad) in rows.iter_mut().zip(found_at(cx, &roots, &places, inputs, how)?) {
+            if let Some(grad) = grad {
+                row.push(functional::unsqueeze(&grad, 0)?);
+            }
+        }
+    }
+    let whole = |row: Vec<Tensor>| match row.is_empty() {
+        true => Ok(None),
+        false => functional::cat(&row, 0).map(Some),
+    };
+    Ok(rows.into_iter().map(whole).collect::<engine::Result<_>>()?)
+}
+
+/// A variable at the place that its hooks pass gradients to: those of what is no leaf are a step of their own.
+fn behind_hooks(object: &TensorObj) -> Tensor {
+    let value = object.get();
+    match value.edge() {
+        Some(edge) if !edge.is_leaf() => value.at_edge(Some(steps::below_hooks(edge))),
+        _ => value,
+    }
+}
+
+/// Where `grad` looks for the gradients of variables: behind their hooks, but for one from which the walk goes on to another of them. That
+/// one's hooks only change what goes on, as in PyTorch.
+fn places_of(objects: &[Rc<TensorObj>]) -> Vec<Tensor> {
+    let behind: Vec<Tensor> = objects.iter().map(|it| behind_hooks(it)).collect();
+    let wanted: Vec<Edge> = behind.iter().filter_map(|it| it.edge().cloned()).collect();
+    let goes_on = |it: &Tensor| {
+        it.edge()
+            .is_some_and(|it| steps::leads_to(it, |other| wanted.iter().any(|it| it.id() == other)))
+    };
+    let place = |(object, behind): (&Rc<TensorObj>, Tensor)| {
+        if steps::has_hooks(object) && goes_on(&behind) { object.get() } else { behind }
+    };
+    objects.iter().zip(behind).map(place).collect()
+}
+
+/// The gradient that comes to each place, which is that of a variable, as hooks of leaves make it; None where none comes.
+fn found_at(
+    cx: &mut Cx,
+    roots: &[Root],
+    inputs: &[Tensor],
+    objects: &[Rc<TensorObj>],
+    how: Flags,
+) -> Result<Vec<Option<Tensor>>, Raised> {
+    let edges: Option<Vec<Edge>> = inputs.iter().map(|it| it.edge().cloned()).collect();
+    let place = |it: &Edge| -> Place { (it.id(), it.output() as u32) };
+    let mut grads = match edges {
+        Some(edges) if steps::reached(roots) => {
+            let found = steps::backward(cx, roots, Some(&edges), how.retain, how.create)?;
+            let of =
+                |edge: &Edge| found.iter().find(|it| it.0 == place(edge)).map(|it| it.1.clone());
+            edges.iter().map(of).collect()
+        }
+        _ => autograd::grad(roots, inputs, how.retain, how.create)?,
+    };
+    for at in 0..grads.len() {
+        if !objects[at].hooks().is_empty()
+            && let Some(grad) = grads[at].take()
+        {
+            let before = (0..at).find(|&it| Rc::ptr_eq(&objects[it], &objects[at]));
+            grads[at] = match before {
+                Some(before) => grads[before].clone(),
+                None => Some(hooked(cx, &objects[at], grad, how.create)?),
+            };
+        }
+    }
+    Ok(grads)
+}
+
+/// A gradient of a leaf as its hooks make it.
+fn hooked(
+    cx: &mut Cx,
+    object: &TensorObj,
+    mut grad: Tensor,
+    create: bool,
+) -> Result<Tensor, Raised> {
+    for hook in object.hooks() {
+        let before = autograd::set_enabled(create);
+        let shown = cx.call(&hook, &[Value::tuple(vec![Value::tensor(grad.clone())])]);
+        autograd::set_enabled(before);
+        if let [changed] = cx.collect(&shown?)?.as_slice() {
+            grad = convert::variable(changed)?.get();
+        }
+    }
+    Ok(grad)
+}
+
+fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
+    let roots = roots(cx, &args[0], args.opt(1))?;
+    let how = flags(cx, &args, 2)?;
+    run_backward(cx, &roots, args.opt(4), how)
+}
+
+/// Walks back from `roots` and adds the gradients to the `.grad` of the leaves' variables, or of the inputs named.
+fn run_backward(cx: &mut Cx, roots: &[Root], inputs: Option<&Value>, how: Flags) -> Res {
+    if let Some(inputs) = inputs {
+        return backward_to(cx, roots, inputs, how);
+    }
+    for ((leaf, _), grad) in steps::backward(cx, roots, None, how.retain, how.create)? {
+        cx.check_leaf(leaf)?;
+        collect(cx, leaf, grad, how.create)?;
+    }
+    cx.see_departure();
+    Ok(Value::None)
+}
+
+fn backward_to(cx: &mut Cx, roots: &[Root], inputs: &Value, how: Flags) -> Res {
+    let mut objects: Vec<Rc<TensorObj>> = Vec::new();
+    for object in tensors(cx, inputs)? {
+        if !objects.iter().any(|it| Rc::ptr_eq(it, &object)) {
+            objects.push(object);
+        }
+    }
+    if objects.is_empty() {
+        return Err(runtime_error(
+            "`inputs` argument to `backward()` cannot be empty; leave it out for the gradients of all leaves",
+        ));
+    }
+    let behind: Vec<Tensor> = objects.iter().map(|it| behind_hooks(it)).collect();
+    let grads = found_at(cx, roots, &behind, &objects, how)?;
+    for (object, grad) in objects.iter().zip(grads) {
+        let Some(grad) = grad else {
+            if cx.follows_no_history() {
+                return Err(cx.uncertain());
+            }
+            continue;
+        };
+        let value = object.get();
+        match value.edge().filter(|it| it.is_leaf()) {
+            Some(leaf) => add_to_leaf(cx, leaf.id(), object, grad)?,
+            None => add_to(object, grad)?,
+        }
+    }
+    cx.see_departure();
+    Ok(Value::None)
+}
+
+/// Adds a gradient to the leaf's variable.
+fn collect(cx: &mut Cx, leaf: u64, grad: Tensor, create: bool) -> Result<(), Raised> {
+    let Some(object) = TensorObj::of_leaf(leaf) else {
+        return retained::keeping(leaf).iter().try_for_each(|it| add_to(it, grad.clone()));
+    };
+    let grad = hooked(cx, &object, grad, create)?;
+    add_to_leaf(cx, leaf, &object, grad)
+}
+
+fn add_to_leaf(cx: &mut Cx, leaf: u64, object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
+    if cx.mode == crate::cx::Mode::Shadow {
+        cx.lint_grad(leaf, object);
+    }
+    add_to(object, grad)?;
+    if cx.mode == crate::cx::Mode::Shadow {
+        cx.lint_summed(leaf, object);
+    }
+    Ok(())
+}
+
+/// Adds to the gradient of a variable.
+fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
+    let Some(sum) = object.grad() else {
+        object.set_grad(Some(Rc::new(TensorObj::new(grad))));
+        return Ok(());
+    };
+    if grad.requires_grad() {
+        // A gradient that has a history does not change.
+        let total = functional::add(&sum.get(), &grad)?;
+        object.set_grad(Some(Rc::new(TensorObj::new(total))));
+        return Ok(());
+    }
+    let (plus, given) = (&engine::ops::binary::add::OP, std::slice::from_ref(&grad));
+    if !sum.apply_in_place(plus, given, &Attrs::new())? {
+        sum.set(functional::add(&sum.get(), &grad)?)?;
+    }
+    Ok(())
+}
+
+/// Gives the outputs as the outputs of a step of the tape, whose gradients `backward` computes.
+fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
+    let inputs = tensors(cx, &args[0])?.iter().map(|it| it.get()).collect();
+    let outputs: Vec<_> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
+    let shown = cx.collect(&args[5])?;
+    let shown = shown.iter().filter_map(Value::as_int).map(|it| it as usize);
+    let made = steps::Made {
+        backward: args[2].clone(),
+        name: args.str(3)?,
+        fills: cx.truth(&args[4])?,
+        shown: shown.filter(|it| *it < outputs.len()).collect(),
+    };
+    let attached = steps::attach(inputs, &outputs, made);
+    Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
+}
+
+fn become_other(_cx: &mut Cx, args: Args<'_>) -> Res {
+    super::arith::reshape(&args[0], &args[1])?;
+    Ok(args[0].clone())
+}
+
+fn add_hook(_cx: &mut Cx, args: Args<'_>) -> Res {
+    steps::hook(convert::variable(&args[0])?, args[1].clone())?;
+    Ok(Value::None)
+}
+
+fn is_followed(cx: &mut Cx, args: Args<'_>) -> Res {
+    let value = convert::variable(&args[0])?.get();
+    let counts = cx.truth(&args[1])? && steps::reached(&[(value.clone(), None)]);
+    Ok(Value::Bool(counts || steps::is_followed(&value)))
+}
+
+fn end(_cx: &mut Cx, args: Args<'_>) -> Res {
+    if let Some(edge) = convert::variable(&args[0])?.get().edge().filter(|it| it.is_leaf()) {
+        edge.end();
+    }
+    Ok(Value::None)
+}
