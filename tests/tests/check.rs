@@ -70,7 +70,10 @@ fn run_cell(runner: &mut Runner, cell: &str, level: Level, warnings: &mut Vec<St
     warnings.extend(shown.lines().filter(is_warning).map(|it| format!("{it}\n{cell}")));
     let address = |it: char| it.is_ascii_hexdigit();
     let names = without(&runner.names(), "0x", address);
-    Seen { shown: without(&shown, "0x", address), error, names }
+    // How many calls there were till a choice was made depends on how long they took.
+    let counts = |it: char| it.is_ascii_digit() || " of".contains(it);
+    let shown = without(&without(&shown, "0x", address), "the path of ", counts);
+    Seen { shown, error, names }
 }
 
 /// An error without the numbers of cells, which a second run counts on, without what memory is in use for, where the tests that run
