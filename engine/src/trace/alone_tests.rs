@@ -50,7 +50,7 @@ impl Descent {
         let grads = backward(&[(loss.clone(), None)], None, false, false).unwrap();
         let grad = |leaf: &Tensor| {
             let id = leaf.edge().unwrap().id();
-            grads.iter().find(|it| it.0 == id).unwrap().1.clone()
+            grads.iter().find(|it| it.0.0 == id).unwrap().1.clone()
         };
         self.grads = leaves.iter().map(grad).collect();
         no_grad(|| {

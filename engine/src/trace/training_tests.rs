@@ -2,7 +2,7 @@
 
 use super::alone_tests::run_alone;
 use super::*;
-use crate::autograd::{backward, grad};
+use crate::autograd::{Place, backward, grad};
 use crate::functional::{add, linear, mean, mul, num, sub, sum};
 use crate::{DType, Number, Shape, apply_one, ops};
 
@@ -54,12 +54,12 @@ impl Trainer {
         loss.detach()
     }
 
-    fn update(&mut self, grads: &[(u64, Tensor)]) {
+    fn update(&mut self, grads: &[(Place, Tensor)]) {
         let (b1, b2) = (0.9_f64, 0.999_f64);
         let (c1, c2) = (1.0 - b1.powi(self.step), 1.0 - b2.powi(self.step));
         for idx in 0..self.params.len() {
             let id = self.params[idx].edge().unwrap().id();
-            let grad = &grads.iter().find(|it| it.0 == id).unwrap().1;
+            let grad = &grads.iter().find(|it| it.0.0 == id).unwrap().1;
             let lerp = |old: &Tensor, new: &Tensor, b: f64| {
                 add(&mul(old, &num(b)).unwrap(), &mul(new, &num(1.0 - b)).unwrap()).unwrap()
             };
@@ -219,7 +219,7 @@ fn a_convolutional_step_is_the_same_traced_and_eager() {
         autograd_off(|| {
             for param in params.iter_mut() {
                 let id = param.edge().unwrap().id();
-                let grad = &grads.iter().find(|it| it.0 == id).unwrap().1;
+                let grad = &grads.iter().find(|it| it.0.0 == id).unwrap().1;
                 let change = mul(grad, &num(0.1)).unwrap();
                 *param = sub(&param.detach(), &change).unwrap().leaf();
             }
