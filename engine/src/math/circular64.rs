@@ -121,7 +121,7 @@ mod tests {
 
     /// Where sines and cosines are all but 0, what is left of the argument lacks digits.
     fn are_near(a: f64, b: f64, most: u64) -> bool {
-        apart(a, b) <= most || (a - b).abs() < 1e-30
+        apart(a, b) <= most || (a - b).abs() < 1e-26
     }
 
     /// The C library's are within a bit of what is right; so these are within two of those.

@@ -227,6 +227,11 @@ impl Tensor {
         matches!(self.0.data, Data::Abstract(..))
     }
 
+    /// Whether it has no elements, and stands for none that a run would hold.
+    pub(crate) fn is_shape(&self) -> bool {
+        matches!(self.0.data, Data::Abstract(None, _) | Data::Meta)
+    }
+
     /// Whether it is of the device `meta`.
     pub fn is_meta(&self) -> bool {
         matches!(self.0.data, Data::Meta)
