@@ -19,15 +19,15 @@ impl Edge {
     /// Whether a walk backwards from here fails for what an earlier one took away, whatever the value is: this step was passed, or it saved shapes
     /// alone and each walk from it comes to one that was.
     pub fn is_spent(&self) -> bool {
-        self.is_passed() || self.leads_to_passed(DEEPEST)
+        self.is_taken() || self.leads_to_taken(DEEPEST)
     }
 
-    fn leads_to_passed(&self, depth: usize) -> bool {
+    fn leads_to_taken(&self, depth: usize) -> bool {
         let (Some(step), Some(below)) = (&self.node.op, depth.checked_sub(1)) else { return false };
         let mut leads = step.edges.iter().flatten().peekable();
         step.saved_shapes()
             && leads.peek().is_some()
-            && leads.all(|it| it.is_passed() || it.leads_to_passed(below))
+            && leads.all(|it| it.is_taken() || it.leads_to_taken(below))
     }
 }
 
@@ -44,7 +44,7 @@ impl Again {
     /// The same place of the tape for another value: a spent step that was not passed itself is made anew, so that what becomes of one value is
     /// nothing to the other.
     pub fn edge(&mut self, of: &Edge) -> Edge {
-        let copied = if of.is_leaf() || of.is_passed() { None } else { self.node(of) };
+        let copied = if of.is_leaf() || of.is_taken() { None } else { self.node(of) };
         Edge { node: copied.unwrap_or_else(|| of.node.clone()), output: of.output }
     }
 

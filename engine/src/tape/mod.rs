@@ -57,6 +57,12 @@ impl Edge {
         false
     }
 
+    /// Whether a walk has taken away what the step itself saved.
+    fn is_taken(&self) -> bool {
+        let is_none = |it: &OpStep| it.saved.lock().is_ok_and(|it| it.is_none());
+        self.node.op.as_ref().is_some_and(is_none)
+    }
+
     /// Says of a leaf that the function is done whose derivatives it was made for: nobody asks for its gradient any more.
     pub fn end(&self) {
         self.node.is_over.store(true, Ordering::Relaxed);
