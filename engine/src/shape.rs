@@ -184,6 +184,13 @@ impl Clone for Layout {
     }
 }
 
+/// Where each dimension stands in an order of them: the order that undoes it.
+pub(crate) fn order_back(order: &[usize]) -> Vec<i64> {
+    let mut back = vec![0; order.len()];
+    order.iter().zip(0..).for_each(|(&dim, at)| back[dim] = at);
+    back
+}
+
 impl Layout {
     /// Row-major layout from offset 0.
     pub fn contiguous(shape: Shape) -> Self {

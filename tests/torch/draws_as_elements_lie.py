@@ -10,6 +10,9 @@ print(F.dropout(torch.ones(2), 1.0), torch.rand(1))
 print(F.dropout(torch.ones(3, 1).expand(3, 2), 0.5), torch.rand(1))
 print(F.dropout(torch.ones(4, 4)[:, ::2], 0.5), torch.rand(1))
 print(F.dropout(torch.ones(1, 4, 1, 3).transpose(1, 3), 0.5).flatten(), torch.rand(1))
+for draw in (torch.rand_like, torch.randn_like, lambda it: torch.randint_like(it, 9)):
+    drawn = draw(torch.zeros(2, 3, 4).permute(2, 0, 1))
+    print(drawn.stride(), drawn.flatten()[:8], draw(torch.zeros(2, 3)), draw(torch.zeros(4, 4)[:, ::2]).shape, torch.rand(1))
 
 torch.manual_seed(0)
 layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.3, batch_first=True)

@@ -3,7 +3,7 @@
 pub mod anomaly;
 pub mod autocast;
 pub(crate) mod complex;
-mod compose;
+pub(crate) mod compose;
 mod cuts;
 pub mod default_dtype;
 mod in_place;
@@ -21,6 +21,7 @@ use std::cell::Cell;
 use smallvec::{SmallVec, smallvec};
 
 use anomaly::Watch;
+use compose::{compose, compose_kernel};
 
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel, run_on_gpu};
@@ -29,8 +30,7 @@ use crate::random::HOST;
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
 use crate::{
-    Attrs, Device, Error, Layout, Meta, Result, Scope, Tensor, buffer, estimate, functional, lane,
-    rules,
+    Attrs, Device, Error, Layout, Meta, Result, Scope, Tensor, buffer, estimate, lane, rules,
 };
 
 thread_local! {
@@ -136,37 +136,10 @@ pub fn apply(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result<Out
     if let Some(refuses) = op.surface.refuses {
         refuses(&InferCx { op, inputs, attrs })?;
     }
-    if op.surface.drawn_as_it_lies
-        && let [first, others @ ..] = inputs
-        && let Some(order) = turned(first)
-    {
-        return drawn_in_order(op, (first, &order), others, attrs);
-    }
     match default_dtype::said(op, inputs, attrs)? {
         Some((inputs, attrs)) => apply_as_said(op, &inputs, &attrs),
         None => apply_as_said(op, inputs, attrs),
     }
-}
-
-/// The dimensions of a tensor in the order in which its elements lie without gaps, if that is not row by row.
-fn turned(x: &Tensor) -> Option<SmallVec<[usize; 4]>> {
-    if x.layout().is_contiguous() { None } else { x.layout().dense_order() }
-}
-
-/// As [`apply`], with the dimensions of the first operand in that order, and those of the results as they were.
-fn drawn_in_order(
-    op: &'static OpDef,
-    (first, order): (&Tensor, &[usize]),
-    others: &[Tensor],
-    attrs: &Attrs,
-) -> Result<Outputs> {
-    let dims: SmallVec<[i64; 4]> = order.iter().map(|&it| it as i64).collect();
-    let mut back: SmallVec<[i64; 4]> = dims.clone();
-    order.iter().zip(0..).for_each(|(&dim, at)| back[dim] = at);
-    let mut inputs: SmallVec<[Tensor; 3]> = smallvec![functional::permute(first, &dims)?];
-    inputs.extend(others.iter().cloned());
-    let drawn = apply(op, &inputs, attrs)?;
-    drawn.iter().map(|it| functional::permute(it, &back)).collect()
 }
 
 /// As [`apply`], of an op that leaves no dtype to the default.
@@ -217,7 +190,7 @@ fn composed_on(
         Device::Cpu => scoped(body, cx),
         Device::Cuda(_) => place::inside(device, || scoped(body, cx)),
         Device::Meta => {
-            let outputs = place::inside(device, || compose::compose(body, cx))?;
+            let outputs = place::inside(device, || compose(body, cx))?;
             Ok(outputs.iter().map(Tensor::to_meta).collect())
         }
     }
@@ -226,8 +199,8 @@ fn composed_on(
 /// Runs the body of a composed op, under its name where somebody hears of the ops in it.
 fn scoped(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
     match interpreter::active() {
-        true => Scope::within(cx.op.name, || compose::compose(body, cx)),
-        false => compose::compose(body, cx),
+        true => Scope::within(cx.op.name, || compose(body, cx)),
+        false => compose(body, cx),
     }
 }
 
@@ -307,7 +280,9 @@ fn on_gpu(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs, index: u8) -> Re
         Body::View(view) => run_view(view, &inputs[0], attrs, &infer(op, inputs, attrs)?[0]),
         Body::Kernels(kernels) => {
             let metas = infer(op, inputs, attrs)?;
-            place::as_one_step(device, || run_on_gpu(op, kernels, inputs, attrs, metas, index))
+            place::as_one_step(device, || {
+                run_on_gpu(op, kernels, inputs, attrs, metas, (index, compose_kernel))
+            })
         }
         Body::Control(body) => {
             infer(op, inputs, attrs)?;

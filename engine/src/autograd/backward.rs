@@ -289,16 +289,8 @@ const MANY: usize = 1 << 12;
 
 /// The sum of two gradients of a place, where the first lies if it has many elements and nobody else sees them.
 fn sum_of(mut sum: Tensor, grad: Tensor) -> Result<Tensor> {
-    let is_large = sum.numel() >= MANY;
-    if is_large
-        && apply_in_place(
-            &ops::binary::add::OP,
-            &mut sum,
-            None,
-            std::slice::from_ref(&grad),
-            &Attrs::new(),
-        )?
-    {
+    let (plus, given) = (&ops::binary::add::OP, std::slice::from_ref(&grad));
+    if sum.numel() >= MANY && apply_in_place(plus, &mut sum, None, given, &Attrs::new())? {
         return Ok(sum);
     }
     add(&sum, &grad)

@@ -11,7 +11,7 @@ use crate::cpu::{interrupt, strided, typed};
 use crate::op::{KernelCx, Prepared};
 use crate::random::Stream;
 use crate::tensor::{Metas, Outputs};
-pub(crate) use on_gpu::{run_finished, run_on_gpu, run_within};
+pub(crate) use on_gpu::{Compose, run_finished, run_on_gpu, run_within};
 
 use crate::{Attrs, Buffer, Error, Layout, Meta, OpDef, Result, Tensor};
 

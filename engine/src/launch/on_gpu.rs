@@ -7,6 +7,11 @@ use crate::op::{Body, ComposedCx, Cuda, CudaCx, Finish, InferCx, Kernel};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor};
 
+/// A body of other ops.
+type Composed = fn(&ComposedCx<'_>) -> Result<Outputs>;
+/// What runs a body of other ops, on float32 where it widens halves.
+pub(crate) type Compose = fn(Composed, &ComposedCx<'_>) -> Result<Outputs>;
+
 /// Runs an op by its CUDA side on the GPU of this number; `infer` has given the outputs. Operands on the CPU are sent there.
 pub(crate) fn run_on_gpu(
     op: &'static OpDef,
@@ -14,14 +19,14 @@ pub(crate) fn run_on_gpu(
     inputs: &[Tensor],
     attrs: &Attrs,
     metas: Metas,
-    index: u8,
+    (index, compose): (u8, Compose),
 ) -> Result<Outputs> {
     let gpu = cuda::gpu(index)?;
     let run = match way(op, kernels, gpu, inputs, attrs)? {
         Way::Kernel(run) => run,
         Way::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
-            return body(&ComposedCx { op, inputs: &inputs, attrs });
+            return compose(body, &ComposedCx { op, inputs: &inputs, attrs });
         }
     };
     let sent = |it: &Tensor| if it.is_on_gpu() { Ok(it.detach()) } else { it.sent(gpu) };
@@ -55,7 +60,7 @@ pub(crate) fn run_finished(
 /// of its own, or others.
 pub(crate) fn run_within(
     op: &'static OpDef,
-    gpu: &'static Gpu,
+    (gpu, compose): (&'static Gpu, Compose),
     inputs: &[Tensor],
     attrs: &Attrs,
     targets: impl FnOnce() -> Result<SmallVec<[Tensor; 4]>>,
@@ -71,7 +76,7 @@ pub(crate) fn run_within(
         }
         Way::Composed(body) => {
             let inputs: SmallVec<[_; 3]> = inputs.iter().cloned().map(Some).collect();
-            Ok(body(&ComposedCx { op, inputs: &inputs, attrs })?.into_iter().collect())
+            Ok(compose(body, &ComposedCx { op, inputs: &inputs, attrs })?.into_iter().collect())
         }
     }
 }
@@ -79,7 +84,7 @@ pub(crate) fn run_within(
 /// How a GPU computes a case.
 enum Way {
     Kernel(fn(&CudaCx<'_>) -> Result<()>),
-    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
+    Composed(Composed),
 }
 
 fn way(

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::plan::{Finishing, Launch, Plan, Work, outside};
 use super::timing;
+use crate::apply::compose::compose_kernel;
 use crate::apply::place;
 use crate::cpu::arena::{Operand, Place, Target};
 use crate::cuda::driver::Address;
@@ -338,7 +339,8 @@ impl OnGpu {
             }
             Work::OnGpu { op, attrs, finishing: None } => {
                 let targets_of = || self.targets(targets, values);
-                let run = || launch::run_within(op, self.gpu, &inputs, attrs, targets_of);
+                let on = (self.gpu, compose_kernel as launch::Compose);
+                let run = || launch::run_within(op, on, &inputs, attrs, targets_of);
                 let made = place::as_one_step(self.device(), run)?;
                 values.take(targets, made)
             }

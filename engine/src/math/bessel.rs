@@ -4,7 +4,7 @@
 
 use super::Float64;
 use super::float::{clamp, polynomial};
-use super::float64::exp_above;
+use super::float64::exp;
 use super::series::{I0_FAR, I0_NEAR, I1_FAR, I1_NEAR};
 
 /// `exp(-x) I(x)` of numbers from 0 on, up to 8 by `scale`.
@@ -37,11 +37,11 @@ pub(crate) fn i1e<D: Float64>(x: D) -> D {
 /// The function of order 0.
 #[inline(always)]
 pub(crate) fn i0<D: Float64>(x: D) -> D {
-    exp_above(x.abs()) * i0e(x)
+    exp(x.abs()) * i0e(x)
 }
 
 /// The function of order 1, which is the derivative of that of order 0.
 #[inline(always)]
 pub(crate) fn i1<D: Float64>(x: D) -> D {
-    exp_above(x.abs()) * i1e(x)
+    exp(x.abs()) * i1e(x)
 }

@@ -9,8 +9,8 @@ use super::float64::ROUND64;
 use super::{Float64, Library, Scalar, Whole};
 
 /// pi / 2 in two parts.
-const PIO2_HI: f64 = std::f64::consts::FRAC_PI_2;
-const PIO2_LO: f64 = 6.123_233_995_736_766e-17;
+pub(super) const PIO2_HI: f64 = std::f64::consts::FRAC_PI_2;
+pub(super) const PIO2_LO: f64 = 6.123_233_995_736_766e-17;
 /// Arguments beyond this are reduced by the library.
 const LIMIT: f64 = 1e6;
 
@@ -73,28 +73,28 @@ impl<D: Float64> Reduced<D> {
         let w = D::of(1.0) - half;
         w + (((D::of(1.0) - w) - half) + (z * r - x * y))
     }
+}
 
-    /// Whether a bit of a quadrant is set.
-    #[inline(always)]
-    fn has(quadrant: D::Int, bit: i64) -> D::Truth {
-        !(quadrant & D::Int::of(bit)).equals(D::Int::of(0))
-    }
+/// Whether bit `bit` of a quadrant is set.
+#[inline(always)]
+pub(super) fn has_bit<D: Float64>(quadrant: D::Int, bit: i64) -> D::Truth {
+    !(quadrant & D::Int::of(bit)).equals(D::Int::of(0))
 }
 
 #[inline(always)]
 pub(crate) fn sin<D: Float64>(x: D) -> D {
     let at = Reduced::of(x);
-    let size = D::select(Reduced::<D>::has(at.quadrant, 1), at.cos(), at.sin());
-    let res = D::select(Reduced::<D>::has(at.quadrant, 2), -size, size);
+    let size = D::select(has_bit::<D>(at.quadrant, 1), at.cos(), at.sin());
+    let res = D::select(has_bit::<D>(at.quadrant, 2), -size, size);
     D::select(x.equals(D::of(0.0)), x, res)
 }
 
 #[inline(always)]
 pub(crate) fn cos<D: Float64>(x: D) -> D {
     let at = Reduced::of(x);
-    let size = D::select(Reduced::<D>::has(at.quadrant, 1), at.sin(), at.cos());
+    let size = D::select(has_bit::<D>(at.quadrant, 1), at.sin(), at.cos());
     let turned = at.quadrant.wrapping_add(D::Int::of(1));
-    D::select(Reduced::<D>::has(turned, 2), -size, size)
+    D::select(has_bit::<D>(turned, 2), -size, size)
 }
 
 /// Whether an argument is beyond the reach of the formulas.

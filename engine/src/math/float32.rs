@@ -7,6 +7,7 @@
 use std::f32::consts::LOG2_E;
 use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, LN_2, LOG10_E};
 
+use super::circular64::{PIO2_HI, PIO2_LO, has_bit};
 use super::float::{at_the_ends, clamp, polynomial};
 use super::float64::ROUND64;
 use super::series::ERFC32;
@@ -17,9 +18,6 @@ const ROUND32: f32 = 12_582_912.0;
 /// ln 2 in two parts; the first has few bits, so that its small multiples are exact.
 const LN2_HI: f32 = 0.693_359_4;
 const LN2_LO: f32 = -2.121_944_4e-4;
-/// pi / 2 in two parts.
-const PIO2_HI: f64 = std::f64::consts::FRAC_PI_2;
-const PIO2_LO: f64 = 6.123_233_995_736_766e-17;
 /// Arguments beyond this are reduced by the library.
 const TRIG_LIMIT: f32 = 1e9;
 
@@ -341,32 +339,26 @@ fn sin_cos<F: Float32>(x: F) -> (Wide<F>, Wide<F>, WideInt<F>) {
     ((s * z).mul_add(r, r), c, shifted.to_bits())
 }
 
-/// Whether bit `bit` of a quadrant is set.
-#[inline(always)]
-fn has_bit<F: Float32>(quadrant: WideInt<F>, bit: i64) -> F::Truth {
-    !(quadrant & WideInt::<F>::of(bit)).equals(WideInt::<F>::of(0))
-}
-
 #[inline(always)]
 pub(crate) fn sin<F: Float32>(x: F) -> F {
     let (s, c, quadrant) = sin_cos(x);
-    let size = F::Wide::select(has_bit::<F>(quadrant, 1), c, s);
-    let res = F::narrow(F::Wide::select(has_bit::<F>(quadrant, 2), -size, size));
+    let size = F::Wide::select(has_bit::<F::Wide>(quadrant, 1), c, s);
+    let res = F::narrow(F::Wide::select(has_bit::<F::Wide>(quadrant, 2), -size, size));
     F::select(x.equals(F::of(0.0)), x, res)
 }
 
 #[inline(always)]
 pub(crate) fn cos<F: Float32>(x: F) -> F {
     let (s, c, quadrant) = sin_cos(x);
-    let size = F::Wide::select(has_bit::<F>(quadrant, 1), s, c);
+    let size = F::Wide::select(has_bit::<F::Wide>(quadrant, 1), s, c);
     let turned = quadrant.wrapping_add(WideInt::<F>::of(1));
-    F::narrow(F::Wide::select(has_bit::<F>(turned, 2), -size, size))
+    F::narrow(F::Wide::select(has_bit::<F::Wide>(turned, 2), -size, size))
 }
 
 #[inline(always)]
 pub(crate) fn tan<F: Float32>(x: F) -> F {
     let (s, c, quadrant) = sin_cos(x);
-    let res = F::narrow(F::Wide::select(has_bit::<F>(quadrant, 1), -c / s, s / c));
+    let res = F::narrow(F::Wide::select(has_bit::<F::Wide>(quadrant, 1), -c / s, s / c));
     F::select(x.equals(F::of(0.0)), x, res)
 }
 

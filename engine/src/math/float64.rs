@@ -13,20 +13,12 @@ pub(super) const ROUND64: f64 = 6_755_399_441_055_744.0;
 const LN2_HI: f64 = 6.931_471_803_691_238e-1;
 const LN2_LO: f64 = 1.908_214_929_270_587_7e-10;
 /// (e^r - 1 - r) / r^2.
-const EXP_BEYOND: [f64; 12] = first_of(EXP);
+const EXP_BEYOND: &[f64; 12] = match EXP.first_chunk() {
+    Some(it) => it,
+    None => panic!("more coefficients than there are"),
+};
 /// The bits of `sqrt(1 / 2)`.
 const SQRT_HALF: i64 = 0x3fe6_a09e_667f_3bcd;
-
-/// The leading coefficients of a polynomial.
-const fn first_of<const N: usize, const M: usize>(all: [f64; N]) -> [f64; M] {
-    let mut res = [0.0; M];
-    let mut at = 0;
-    while at < M {
-        res[at] = all[at];
-        at += 1;
-    }
-    res
-}
 
 /// ln x as straight-line code, to the last bit or two: -inf for 0, NaN below. Coefficients of FreeBSD's `e_log.c` (Sun Microsystems, 1993).
 #[inline(always)]
@@ -59,19 +51,6 @@ pub(super) fn log<D: Float64>(x: D) -> D {
     at_the_ends(x, e.mul_add(D::of(LN2_HI), f - (square - tail)))
 }
 
-/// e^x from 0 on as straight-line code, to the last bit or two.
-#[inline(always)]
-pub(super) fn exp_above<D: Float64>(x: D) -> D {
-    let x = clamp(x, D::of(0.0), D::of(710.0));
-    let shifted = x.mul_add(D::of(LOG2_E), D::of(ROUND64));
-    let n = shifted - D::of(ROUND64);
-    let r = (-n).mul_add(D::of(LN2_LO), (-n).mul_add(D::of(LN2_HI), x));
-    let n = shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64));
-    // Half the factor, which is a number also where the factor is none.
-    let half = D::from_bits(n.wrapping_add(D::Int::of(1022)) << 52);
-    D::of(2.0) * (half * polynomial(r, EXP))
-}
-
 /// 2^n for n in -1022..=1023.
 #[inline(always)]
 fn pow2<D: Float64>(n: D::Int) -> D {
@@ -86,7 +65,7 @@ fn exp_parts<D: Float64>(x: D) -> (D::Int, D, D) {
     let (left, small) = ((-n).mul_add(D::of(LN2_HI), x), n * D::of(LN2_LO));
     let r = left - small;
     let rest = (left - r) - small;
-    let q = polynomial(r, EXP_BEYOND);
+    let q = polynomial(r, *EXP_BEYOND);
     let n = shifted.to_bits().wrapping_sub(D::Int::of(ROUND64.to_bits() as i64));
     (n, r, q.mul_add(r * r, rest))
 }

@@ -28,8 +28,6 @@ pub struct Surface {
     /// Refuses operands that PyTorch refuses, and MegEngine and OneFlow take. It is asked where a program calls the op, unless that has
     /// imported one of these.
     pub refuses_in_torch: Option<fn(&InferCx<'_>) -> Result<()>>,
-    /// Whether it draws a number for each element of the first tensor, in the order in which these lie, as PyTorch does.
-    pub drawn_as_it_lies: bool,
     /// What it does with complex numbers, in ops on their parts. Elementwise ops have this from their expressions, views and kernels
     /// that move elements take complex numbers as they are; other kernels without it refuse them.
     pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
@@ -147,7 +145,6 @@ impl Surface {
         autocast: Autocast::Keep,
         refuses: None,
         refuses_in_torch: None,
-        drawn_as_it_lies: false,
         complex: None,
         whole: None,
         instead: None,

@@ -35,8 +35,7 @@ impl OpStep {
     /// Whether its rule looks at nothing but shapes.
     fn saved_shapes(&self) -> bool {
         let saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_shape = |it: &Saved| it.inputs.iter().chain(&it.outputs).all(|it| it.is_abstract());
-        self.op.pure && saved.as_ref().is_some_and(is_shape)
+        self.op.pure && saved.as_ref().is_some_and(Saved::is_light)
     }
 }
 

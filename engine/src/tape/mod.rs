@@ -41,7 +41,8 @@ impl Edge {
         self.node.id
     }
 
-    /// Whether a reverse walk has passed the step and taken away what it saved, or the like before it if it saves nothing.
+    /// Whether a reverse walk from here comes to a step whose saved elements an earlier one took away: this step, or one before it, where those
+    /// between saved none.
     pub fn is_passed(&self) -> bool {
         let (mut seen, mut rest) = (FxHashSet::default(), vec![self]);
         while let Some(edge) = rest.pop() {

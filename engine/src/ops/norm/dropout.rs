@@ -2,11 +2,12 @@
 
 use smallvec::smallvec;
 
-use crate::functional::{mul, num};
+use crate::functional::{mul, num, permute};
 use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, Onnx, Param, ParamKind, Surface, shapes,
 };
+use crate::shape::order_back;
 use crate::{Attr, Error, OpDef, Outputs, Result, Tensor, apply_one, rules};
 
 pub static OP: OpDef = OpDef {
@@ -57,10 +58,17 @@ fn body(cx: &ComposedCx<'_>) -> Result<Outputs> {
     if p == 1.0 {
         return Ok(smallvec![mul(input, &num(0.0))?]);
     }
-    let mask = apply_one(
-        &crate::ops::random::dropout_mask::OP,
-        &[input.detach()],
-        &smallvec![Attr::Float(p)],
-    )?;
-    Ok(smallvec![mul(input, &mask)?])
+    Ok(smallvec![mul(input, &mask(&input.detach(), p)?)?])
+}
+
+/// The mask is drawn in the order in which the elements of the input lie, if without gaps, as in PyTorch.
+fn mask(input: &Tensor, p: f64) -> Result<Tensor> {
+    let draw = |x: &Tensor| {
+        let attrs = smallvec![Attr::Float(p)];
+        apply_one(&crate::ops::random::dropout_mask::OP, std::slice::from_ref(x), &attrs)
+    };
+    let order = if input.layout().is_contiguous() { None } else { input.layout().dense_order() };
+    let Some(order) = order else { return draw(input) };
+    let dims: Vec<i64> = order.iter().map(|&it| it as i64).collect();
+    permute(&draw(&permute(input, &dims)?)?, &order_back(&order))
 }

@@ -20,7 +20,7 @@ pub static OP: OpDef = OpDef {
     pure: false,
     method: false,
     internal: false,
-    surface: Surface { shapes: shapes::SAME, drawn_as_it_lies: true, ..Surface::PLAIN },
+    surface: Surface { shapes: shapes::SAME, ..Surface::PLAIN },
     onnx: Onnx::written("RandomUniform", super::onnx::dropout_mask),
     aliases: &[],
     examples: &[

@@ -23,7 +23,6 @@ pub static OP: OpDef = OpDef {
     surface: Surface {
         shapes: shapes::SAME,
         complex: Some(|cx| super::complex_draw_like(cx, &super::randn::OP)),
-        drawn_as_it_lies: true,
         ..Surface::PLAIN
     },
     onnx: Onnx::written("RandomNormal", super::onnx::randn),

@@ -13,6 +13,7 @@ use crate::op::{
     Autocast, Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param,
     ParamKind, Saves, Surface, shapes,
 };
+use crate::shape::order_back;
 use crate::{Attr, DType, OpDef, Outputs, Result, Tensor, apply_one, functional, tape};
 
 pub static OP: OpDef = OpDef {
@@ -71,7 +72,7 @@ fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
     let dims = dims_attr(cx.op.name, cx.attrs, 0, x.rank())?;
     let mut n = n_reduced(x.shape(), &dims);
     let order = order(x.rank(), &dims);
-    let mut res = lines(&permute(&x, &order)?, n, dims.len())?;
+    let mut res = lines(&permuted(&x, &order)?, n, dims.len())?;
     while n > 1 {
         let (half, odd) = ((n / 2) as i64, n % 2);
         let [low, high] = [0, half].map(|it| slice(&res, -1, it, it + half, 1));
@@ -87,9 +88,13 @@ fn of_complex(cx: &ComposedCx<'_>) -> Result<Outputs> {
 }
 
 /// The dimensions that stay, then those that are reduced.
-fn order(rank: usize, dims: &[usize]) -> Vec<i64> {
+fn order(rank: usize, dims: &[usize]) -> Vec<usize> {
     let kept = (0..rank).filter(|it| !dims.contains(it));
-    kept.chain(dims.iter().copied()).map(|it| it as i64).collect()
+    kept.chain(dims.iter().copied()).collect()
+}
+
+fn permuted(x: &Tensor, order: &[usize]) -> Result<Tensor> {
+    permute(x, &order.iter().map(|&it| it as i64).collect::<Vec<_>>())
 }
 
 /// The last `n_dims` dimensions as one, of `n` elements.
@@ -101,7 +106,7 @@ fn lines(x: &Tensor, n: usize, n_dims: usize) -> Result<Tensor> {
 /// For each element the product of the others: of those before it, times that of those behind it.
 fn others_by_products(x: &Tensor, dims: &[usize]) -> Result<Tensor> {
     let order = order(x.rank(), dims);
-    let turned = permute(x, &order)?;
+    let turned = permuted(x, &order)?;
     let lines = lines(&turned, n_reduced(x.shape(), dims), dims.len())?;
     let dim = lines.rank() as i64 - 1;
     let before = |lines: &Tensor| {
@@ -110,9 +115,7 @@ fn others_by_products(x: &Tensor, dims: &[usize]) -> Result<Tensor> {
     };
     let behind = flip(&before(&flip(&lines, &[dim])?)?, &[dim])?;
     let others = reshape(&mul(&before(&lines)?, &behind)?, turned.shape())?;
-    let mut back = vec![0; order.len()];
-    (0..).zip(&order).for_each(|(at, &dim)| back[dim as usize] = at);
-    permute(&others, &back)
+    permute(&others, &order_back(&order))
 }
 
 /// The product of the others: with no zero it is `y / x`; with one zero only that element has it; with more it is 0. What that is where

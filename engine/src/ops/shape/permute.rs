@@ -7,7 +7,7 @@ use crate::meaning::{Array, Meaning, MeaningCx, from_end};
 use crate::op::{
     Body, DTypeRule, Grad, GradCx, InferCx, Onnx, Param, ParamKind, Returns, Saves, Surface,
 };
-use crate::shape::resolve_dim;
+use crate::shape::{order_back, resolve_dim};
 use crate::{Attrs, Layout, Meta, Metas, OpDef, Result, Shape, Tensor};
 
 pub static OP: OpDef = OpDef {
@@ -81,7 +81,5 @@ fn view(layout: &Layout, attrs: &Attrs, _: &Shape) -> Option<Layout> {
 
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let dims = order(&cx.ints(0).unwrap_or_default(), cx.input(0).rank());
-    let mut back = vec![0_i64; dims.len()];
-    dims.iter().enumerate().for_each(|(to, &from)| back[from] = to as i64);
-    Ok(vec![Some(permute(&cx.output_grad()?, &back)?)])
+    Ok(vec![Some(permute(&cx.output_grad()?, &order_back(&dims))?)])
 }

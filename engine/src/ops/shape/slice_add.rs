@@ -5,7 +5,7 @@ use smallvec::smallvec;
 use super::{dim_attr, slice_backward, slice_scatter, span_of};
 use crate::cpu::{elements, strided};
 use crate::functional::add;
-use crate::meaning::{Array, Meaning, MeaningCx, slice_places};
+use crate::meaning::Meaning;
 use crate::op::{
     Body, ComposedCx, DTypeRule, Default, Grad, GradCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
@@ -16,7 +16,7 @@ use crate::{Attr, OpDef, Outputs, Result, Tensor, apply_one, with_dtype};
 pub static OP: OpDef = OpDef {
     name: "slice_add",
     doc: "The input with `src` added to a slice along `dim`: the gradient of slices that are taken one after the other.",
-    meaning: Meaning::of(meaning),
+    meaning: Meaning::of(|cx| slice_scatter::meant(cx, true)),
     params: &[
         Param::tensor("input"),
         Param::tensor("src"),
@@ -54,16 +54,6 @@ pub static OP: OpDef = OpDef {
         ),
     ],
 };
-
-fn meaning(cx: &MeaningCx<'_>) -> Array {
-    let dim = cx.dim(0, cx.input(0).rank());
-    let places = slice_places(cx.shape(0)[dim], [&cx.attrs[1], &cx.attrs[2]], cx.int(3));
-    cx.input(0).placed(cx.input(1), true, |at| {
-        let mut to = at.to_vec();
-        to[dim] = places[at[dim]];
-        Some(to)
-    })
-}
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let (shape, dtype) = (cx.outputs[0].shape().clone(), cx.outputs[0].dtype());

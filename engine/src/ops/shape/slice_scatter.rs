@@ -14,7 +14,7 @@ use crate::{Error, Layout, Metas, OpDef, Result, Tensor, with_size};
 pub static OP: OpDef = OpDef {
     name: "slice_scatter",
     doc: "The input with a slice along `dim` replaced by `src`.",
-    meaning: Meaning::of(meaning),
+    meaning: Meaning::of(|cx| meant(cx, false)),
     params: &[
         Param::tensor("input"),
         Param::tensor("src"),
@@ -49,10 +49,11 @@ pub static OP: OpDef = OpDef {
     ],
 };
 
-fn meaning(cx: &MeaningCx<'_>) -> Array {
+/// The input with `src` in the places of the slice, or added there.
+pub(super) fn meant(cx: &MeaningCx<'_>, adds: bool) -> Array {
     let dim = cx.dim(0, cx.input(0).rank());
     let places = slice_places(cx.shape(0)[dim], [&cx.attrs[1], &cx.attrs[2]], cx.int(3));
-    cx.input(0).placed(cx.input(1), false, |at| {
+    cx.input(0).placed(cx.input(1), adds, |at| {
         let mut to = at.to_vec();
         to[dim] = places[at[dim]];
         Some(to)

@@ -30,7 +30,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::Str("__version__", env!("CARGO_PKG_VERSION")),
         Member::Each(ops),
         // These take a dtype, which their ops do not.
-        Member::These("torch.functions", &["rand_like", "randn_like"]),
+        Member::These("torch.draws", &["rand_like", "randn_like"]),
         Member::Functions(FUNCTIONS),
         Member::Functions(anomaly::FUNCTIONS),
         Member::Functions(grad_mode::FUNCTIONS),
@@ -77,7 +77,7 @@ pub static TORCH: NativeModule = NativeModule {
         Member::These("torch.special.gammas", OF_GAMMAS),
         Member::These("torch.spectrograms", &["istft", "stft"]),
         Member::These("torch.windows", WINDOWS),
-        Member::These("torch.draws", &["poisson"]),
+        Member::These("torch.draws", &["poisson", "randint_like"]),
         Member::These("torch.strides", &["as_strided"]),
         Member::Module("utils", "torch.utils"),
         Member::These("torch.nn.composed", OF_COMPOSED),
