@@ -2,7 +2,7 @@
 //! process, so this is one test.
 
 use engine::cpu::memory::HOST;
-use engine::functional::{add, linear, mul, num, reshape, sum};
+use engine::functional::{add, linear, mul, num, reshape, sum, transpose, unsqueeze};
 use engine::graph::parse::parse_compact;
 use engine::lower::compile;
 use engine::ops::find;
@@ -52,11 +52,13 @@ fn memory_beside_tensors_is_counted_and_given_back() {
     HOST.trim();
     assert!(HOST.stats().cached <= MB, "{:?}", HOST.stats());
 
-    // The dimensions that are summed lie apart, so the kernel copies all 64 MB.
+    // The kernel reads lines, and copies all 64 MB of what lies turned.
     let wide = floats([4096, 4096]);
-    let apart = reshape(&wide, &Shape::from([64, 4096, 64])).expect("a view");
-    let sums = || sum(&apart, &[0, 2], false);
-    assert!(peak(|| drop(sums().expect("sums"))) > 60 * MB);
+    let turned = transpose(&wide, 0, 1).and_then(|it| unsqueeze(&it, 0)).expect("a view");
+    let pool = find("adaptive_avg_pool2d").expect("a row");
+    let attrs = [Attr::ints(&[64, 64])].into_iter().collect();
+    let means = || apply_one(pool, std::slice::from_ref(&turned), &attrs);
+    assert!(peak(|| drop(means().expect("means"))) > 60 * MB);
     // Positions are read as int64: a converted copy of 128 MB.
     let whole = apply_one(
         find("to").expect("a row"),
@@ -69,13 +71,13 @@ fn memory_beside_tensors_is_counted_and_given_back() {
     assert!(peak(|| drop(count().expect("counts"))) > 120 * MB);
 
     HOST.set_budget(HOST.stats().live + 8 * MB);
-    let refused = sums().map(drop);
+    let refused = means().map(drop);
     HOST.set_budget(0);
     assert!(
         matches!(refused, Err(Error::OutOfMemory { bytes, .. }) if bytes == 64 * MB),
         "{refused:?}"
     );
-    let fine = sums().expect("sums").to_vec::<f32>().expect("values");
+    let fine = means().expect("means").to_vec::<f32>().expect("values");
     assert_eq!(fine.len(), 4096);
     // Lines that a prologue makes are a buffer as well: 256 KB for each thread, beside the result.
     let graph = parse_compact("(softmax (neg %0) dim=1)", &[lines().meta()]).expect("a graph");

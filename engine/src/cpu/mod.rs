@@ -9,6 +9,8 @@
 )]
 
 pub mod alloc;
+#[cfg(target_arch = "x86_64")]
+pub mod amx;
 pub mod arena;
 pub mod attention;
 pub mod batch_norm;

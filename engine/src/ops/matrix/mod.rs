@@ -29,6 +29,7 @@ mod onnx;
 pub mod outer;
 mod products;
 pub mod scaled_dot_product_attention;
+mod tiles;
 mod weighed;
 
 use products::{Products, gemm_kernels};

@@ -9,6 +9,7 @@ use crate::cpu::elements::Elements;
 use crate::cpu::gemm::{Gemm, GemmAlgo, GemmProblem, Starts};
 use crate::cpu::number::Num;
 use crate::cpu::packs::Packed;
+use crate::cpu::typed::Plain;
 use crate::cpu::view::View;
 use crate::cpu::{Element, gemm, interrupt, strided};
 use crate::dtype::Arithmetic;
@@ -17,15 +18,15 @@ use crate::{DType, Layout, Result, Shape, with_dtype, with_float};
 
 /// The products of an application: `C[m, n] = A[m, k] B[k, n]`, one or many.
 pub(super) struct Products {
-    m: usize,
-    n: usize,
-    k: usize,
+    pub(super) m: usize,
+    pub(super) n: usize,
+    pub(super) k: usize,
     /// Row and column strides of A and of B.
-    strides: [[usize; 2]; 2],
+    pub(super) strides: [[usize; 2]; 2],
     /// Which operands are copied first, into row-major order.
-    copied: [bool; 2],
+    pub(super) copied: [bool; 2],
     /// Counted from the first element of each operand.
-    starts: Starts,
+    pub(super) starts: Starts,
 }
 
 impl Products {
@@ -80,7 +81,7 @@ impl Products {
     }
 
     /// An operand (0 is A, 1 is B) from its first element on.
-    fn operand<'a, T: Num>(&self, side: usize, view: &View<'a>) -> Elements<'a, T> {
+    pub(super) fn operand<'a, T: Plain>(&self, side: usize, view: &View<'a>) -> Elements<'a, T> {
         if self.copied[side] {
             return view.to_slice::<T>();
         }
@@ -139,7 +140,7 @@ struct ByGemm {
 
 impl Products {
     /// Of the products of which `self` is the whole, so many rows of each; `None` where they do not lie so.
-    fn some_rows(&self, m: usize) -> Option<Self> {
+    pub(super) fn some_rows(&self, m: usize) -> Option<Self> {
         let lies_so = !self.copied[0];
         lies_so.then(|| Self { m, starts: self.starts.clone(), ..*self })
     }
@@ -209,12 +210,14 @@ pub(super) fn prepare(
 macro_rules! gemm_kernels {
     ($products:path, $on_cuda:path) => {
         &[
-            gemm_kernels!(@one $products, "auto", None).on_cuda($on_cuda),
-            gemm_kernels!(@one $products, "dots", Some("dots")),
-            gemm_kernels!(@one $products, "gemv", Some("gemv")),
-            gemm_kernels!(@one $products, "no-copy", Some("no-copy")),
-            gemm_kernels!(@one $products, "packed", Some("packed")),
-            gemm_kernels!(@one $products, "packed-b", Some("packed-b")),
+            Kernel { narrow: true, ..gemm_kernels!(@one $products, "amx", super::tiles::prepare) }
+                .on_cuda($on_cuda),
+            gemm_kernels!(@by $products, "auto", None),
+            gemm_kernels!(@by $products, "dots", Some("dots")),
+            gemm_kernels!(@by $products, "gemv", Some("gemv")),
+            gemm_kernels!(@by $products, "no-copy", Some("no-copy")),
+            gemm_kernels!(@by $products, "packed", Some("packed")),
+            gemm_kernels!(@by $products, "packed-b", Some("packed-b")),
             Kernel {
                 naive: true,
                 ..Kernel::new("gemm.naive", |cx| {
@@ -224,16 +227,23 @@ macro_rules! gemm_kernels {
             },
         ]
     };
-    (@one $products:path, $name:literal, $algorithm:expr) => {
+    (@by $products:path, $name:literal, $algorithm:expr) => {
+        Kernel {
+            finishes: true,
+            ..gemm_kernels!(@one $products, $name, |case, products| {
+                super::products::prepare(case, products, $algorithm)
+            })
+        }
+    };
+    (@one $products:path, $name:literal, $prepare:expr) => {
         Kernel {
             flops: |cx| {
                 let products = $products(cx.inputs[0].layout(), cx.inputs[1].layout());
                 products.map_or(0, |it| it.flops())
             },
-            finishes: true,
             ..Kernel::prepared(concat!("gemm.", $name), |case| {
                 let products = $products(case.inputs[0].layout(), case.inputs[1].layout());
-                super::products::prepare(case, products, $algorithm)
+                $prepare(case, products)
             })
         }
     };
