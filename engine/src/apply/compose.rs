@@ -2,11 +2,9 @@
 
 use smallvec::SmallVec;
 
-use crate::op::{ComposedCx, InferCx};
+use crate::op::{Composed, ComposedCx, InferCx};
 use crate::tensor::Outputs;
 use crate::{DType, Result, Tensor, functional};
-
-type Composed = fn(&ComposedCx<'_>) -> Result<Outputs>;
 
 /// Runs the body of a composed op, on float32 where it widens halves; then the results are rounded.
 pub(super) fn compose(body: Composed, cx: &ComposedCx<'_>) -> Result<Outputs> {

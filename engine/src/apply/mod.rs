@@ -25,7 +25,7 @@ use compose::{compose, compose_kernel};
 
 use crate::interpreter::{self, Interpreter};
 use crate::launch::{contiguous, run_kernel, run_on_gpu};
-use crate::op::{Body, Case, ComposedCx, ControlCx, InferCx, OpDef, ParamKind};
+use crate::op::{Body, Case, Composed, ComposedCx, ControlCx, InferCx, OpDef, ParamKind};
 use crate::random::HOST;
 use crate::tape::{self, Mark};
 use crate::tensor::{Metas, Outputs};
@@ -167,11 +167,7 @@ fn apply_as_said(op: &'static OpDef, inputs: &[Tensor], attrs: &Attrs) -> Result
     record::record(op, inputs, attrs, outputs, mark)
 }
 
-fn composed(
-    body: fn(&ComposedCx<'_>) -> Result<Outputs>,
-    cx: &ComposedCx<'_>,
-    device: Device,
-) -> Result<Outputs> {
+fn composed(body: Composed, cx: &ComposedCx<'_>, device: Device) -> Result<Outputs> {
     let before = tape::next_id();
     let outputs =
         default_dtype::within(cx.inputs.iter().flatten(), || composed_on(device, body, cx))?;
@@ -181,11 +177,7 @@ fn composed(
     Ok(outputs)
 }
 
-fn composed_on(
-    device: Device,
-    body: fn(&ComposedCx<'_>) -> Result<Outputs>,
-    cx: &ComposedCx<'_>,
-) -> Result<Outputs> {
+fn composed_on(device: Device, body: Composed, cx: &ComposedCx<'_>) -> Result<Outputs> {
     match device {
         Device::Cpu => scoped(body, cx),
         Device::Cuda(_) => place::inside(device, || scoped(body, cx)),
@@ -197,7 +189,7 @@ fn composed_on(
 }
 
 /// Runs the body of a composed op, under its name where somebody hears of the ops in it.
-fn scoped(body: fn(&ComposedCx<'_>) -> Result<Outputs>, cx: &ComposedCx<'_>) -> Result<Outputs> {
+fn scoped(body: Composed, cx: &ComposedCx<'_>) -> Result<Outputs> {
     match interpreter::active() {
         true => Scope::within(cx.op.name, || compose(body, cx)),
         false => compose(body, cx),

@@ -3,13 +3,11 @@
 use smallvec::SmallVec;
 
 use crate::cuda::{self, Gpu};
-use crate::op::{Body, ComposedCx, Cuda, CudaCx, Finish, InferCx, Kernel};
+use crate::op::{Body, Composed, ComposedCx, Cuda, CudaCx, Finish, InferCx, Kernel};
 use crate::tensor::{Metas, Outputs};
 use crate::{Attrs, Device, Error, Layout, OpDef, Result, Tensor};
 
-/// A body of other ops.
-type Composed = fn(&ComposedCx<'_>) -> Result<Outputs>;
-/// What runs a body of other ops, on float32 where it widens halves.
+/// What runs a body of other ops, on float32 where it widens halves. Who asks for a run hands it over: it applies ops, and so stands above.
 pub(crate) type Compose = fn(Composed, &ComposedCx<'_>) -> Result<Outputs>;
 
 /// Runs an op by its CUDA side on the GPU of this number; `infer` has given the outputs. Operands on the CPU are sent there.

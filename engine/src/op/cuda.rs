@@ -2,12 +2,11 @@
 
 use smallvec::SmallVec;
 
-use super::{ComposedCx, InferCx, OpDef};
+use super::{Composed, InferCx, OpDef};
 use crate::attr::attr_readers;
 use crate::cuda::driver::{Address, Grid};
 use crate::cuda::parameters::Parameters;
 use crate::cuda::{Block, Defines, Gpu, Properties};
-use crate::tensor::Outputs;
 use crate::{Attr, Attrs, DType, Error, Layout, Result, Shape, Tensor};
 
 /// How a GPU computes an op.
@@ -16,12 +15,12 @@ pub enum Cuda {
     /// By kernels of its own.
     Kernel(fn(&CudaCx<'_>) -> Result<()>),
     /// By other ops.
-    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
+    Composed(Composed),
     /// By kernels of its own where they take the case, else by other ops.
     Where {
         takes: fn(&InferCx<'_>, &Properties) -> bool,
         kernel: fn(&CudaCx<'_>) -> Result<()>,
-        composed: fn(&ComposedCx<'_>) -> Result<Outputs>,
+        composed: Composed,
     },
 }
 

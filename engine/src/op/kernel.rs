@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use super::{AdmitCx, Case, ComposedCx, Cuda, CudaCx, InferCx, OpDef, Ready};
+use super::{AdmitCx, Case, Composed, Cuda, CudaCx, InferCx, OpDef, Ready};
 use crate::attr::attr_readers;
 use crate::cpu::lane::{Input, Part, Producer};
 use crate::cpu::view::{OutView, View};
 use crate::cuda::Properties;
 use crate::random::Stream;
-use crate::tensor::Outputs;
 use crate::{Attrs, DType, Result};
 
 /// One algorithm for an op.
@@ -137,7 +136,7 @@ impl Kernel {
     }
 
     /// The same kernel; a GPU computes the op by other ops.
-    pub const fn composed_on_cuda(mut self, body: fn(&ComposedCx<'_>) -> Result<Outputs>) -> Self {
+    pub const fn composed_on_cuda(mut self, body: Composed) -> Self {
         self.cuda = Some(Cuda::Composed(body));
         self
     }
@@ -147,7 +146,7 @@ impl Kernel {
         mut self,
         takes: fn(&InferCx<'_>, &Properties) -> bool,
         kernel: fn(&CudaCx<'_>) -> Result<()>,
-        composed: fn(&ComposedCx<'_>) -> Result<Outputs>,
+        composed: Composed,
     ) -> Self {
         self.cuda = Some(Cuda::Where { takes, kernel, composed });
         self

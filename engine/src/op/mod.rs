@@ -233,7 +233,7 @@ pub enum Body {
     /// Runs graphs, which are attributes: branches and loops.
     Control(fn(&ControlCx<'_>) -> Result<Outputs>),
     /// A function of other ops; its parameters may include absent tensors.
-    Composed(fn(&ComposedCx<'_>) -> Result<Outputs>),
+    Composed(Composed),
 }
 
 impl Body {
@@ -297,6 +297,9 @@ pub struct InferCx<'a> {
     pub inputs: &'a [Tensor],
     pub attrs: &'a Attrs,
 }
+
+/// A function of other ops.
+pub type Composed = fn(&ComposedCx<'_>) -> Result<Outputs>;
 
 /// What the body of a composed op sees. Optional tensors that were not given are `None`.
 pub struct ComposedCx<'a> {

@@ -1,7 +1,7 @@
 //! What users see of an op besides its parameters: in what other forms they call it, what a call gives, and its shapes in words.
 
-use super::{ComposedCx, InferCx, OpDef};
-use crate::{Attrs, Outputs, Result, Tensor};
+use super::{Composed, InferCx, OpDef};
+use crate::{Attrs, Result, Tensor};
 
 /// What users see of an op besides its parameters. A row says what is special: `Surface { shapes: "[n]", ..Surface::PLAIN }`.
 pub struct Surface {
@@ -30,9 +30,9 @@ pub struct Surface {
     pub refuses_in_torch: Option<fn(&InferCx<'_>) -> Result<()>>,
     /// What it does with complex numbers, in ops on their parts. Elementwise ops have this from their expressions, views and kernels
     /// that move elements take complex numbers as they are; other kernels without it refuse them.
-    pub complex: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
+    pub complex: Option<Composed>,
     /// What it does with whole numbers, where its kernels take floats alone; without it these are refused.
-    pub whole: Option<fn(&ComposedCx<'_>) -> Result<Outputs>>,
+    pub whole: Option<Composed>,
     /// Asked at each application.
     pub instead: Option<Instead>,
     /// Whether the first operand only chooses among the others: it has no part in their dtype.

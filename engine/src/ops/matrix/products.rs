@@ -205,8 +205,7 @@ pub(super) fn prepare(
 }
 
 /// The kernels of a row that is a product, of which `$products` says how the operands of an application lie, and `$on_cuda` how a GPU
-/// computes it: by the expected fastest,
-/// by each algorithm, and in plain loops for any dtype.
+/// computes it: by the processor's unit for tiles, by the expected fastest, by each algorithm, and in plain loops for any dtype.
 macro_rules! gemm_kernels {
     ($products:path, $on_cuda:path) => {
         &[

@@ -31,6 +31,8 @@ pub(super) fn prepare(_: &Case<'_>, _: Option<Products>) -> Option<Arc<dyn Ready
 mod x86 {
     use std::sync::Arc;
 
+    use half::bf16;
+
     use super::Products;
     use crate::Result;
     use crate::cpu::amx::{self, Matrix};
@@ -50,9 +52,8 @@ mod x86 {
 
         fn run(&self, cx: &mut KernelCx<'_, '_>) -> Result<()> {
             let Products { m, n, k, strides: [of_a, of_b], starts, .. } = &self.0;
-            let bias = cx.inputs.get(2).map(|it| it.to_slice::<u16>());
-            let wide = |it: &u16| f32::from_bits(u32::from(*it) << 16);
-            let bias: Option<Vec<f32>> = bias.map(|it| it.iter().map(wide).collect());
+            let bias = cx.inputs.get(2).map(|it| it.to_slice::<bf16>());
+            let bias: Option<Vec<f32>> = bias.map(|it| it.iter().map(|it| it.to_f32()).collect());
             let [a, b] = [0, 1].map(|side| self.0.operand::<u16>(side, &cx.inputs[side]));
             let sides =
                 [Matrix { elements: &a, strides: *of_a }, Matrix { elements: &b, strides: *of_b }];
