@@ -50,6 +50,12 @@ mod seen {
         pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
             guarded(self.mutex.lock(), &self.handed_on)
         }
+
+        /// As that of the library.
+        pub fn into_inner(self) -> LockResult<T> {
+            self.handed_on.load(Ordering::Acquire);
+            self.mutex.into_inner()
+        }
     }
 
     impl Condvar {
