@@ -307,6 +307,32 @@ fn ops_in_place_take_no_second_buffer() {
     assert_eq!(error(&mut session, "assert (x == 2).all() and w[5] == 2"), "");
 }
 
+/// Somebody may still hold the losses.
+#[test]
+fn walks_through_functions_and_hooks_free_what_steps_saved() {
+    let (_alone, mut session) = alone();
+    let made = "import torch
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, grad):
+        return grad * 2
+x = torch.zeros(1_000_000, requires_grad=True)
+losses = []
+def walk(step):
+    y = step(x.exp())
+    losses.append(y.exp().mean())
+    losses[-1].backward()";
+    assert_eq!(error(&mut session, made), "");
+    let hook = "def hooked(x):\n    x.register_hook(lambda grad: grad)\n    return x";
+    let cells = [hook, "for _ in range(20): walk(Twice.apply)", "for _ in range(20): walk(hooked)"];
+    for (cell, error) in errors_within(&mut session, 64 << 20, &cells) {
+        assert_eq!(error, "", "{cell}");
+    }
+}
+
 /// What is copied within a variable, cast, drawn or conjugated on its way to where it goes is so a piece at a time.
 #[test]
 fn writes_to_parts_take_no_second_buffer() {

@@ -31,3 +31,7 @@ image = values(1, 2, 4, 4).bfloat16()
 with torch.autocast("cpu", dtype=torch.bfloat16):
     print(F.max_pool3d(image[:, :, None], (1, 2, 2)).dtype)
     print(F.soft_margin_loss(image, image).dtype, F.local_response_norm(image, 2).dtype)
+refused("rand_like of a number", lambda: torch.rand_like(3))
+refused("randn_like of a number", lambda: torch.randn_like(3.0))
+refused("randint_like of a list", lambda: torch.randint_like([1, 2], 3))
+refused("empty_like of a list", lambda: torch.empty_like([1, 2]))

@@ -5,11 +5,12 @@ mod elementwise;
 #[cfg(test)]
 mod elementwise_tests;
 mod reach;
-mod retained;
+mod rules;
 #[cfg(test)]
 mod tests;
+mod walk;
 
 pub use crate::tape::{Again, Edge, Kept, StepCx, enabled, no_grad, set_enabled};
-pub use backward::{Place, Root, backward, grad};
-pub use reach::{reaches, reaches_kept};
-pub use retained::{retain, retain_only};
+pub use backward::{How, Place, Root, at, backward, backward_with, grad, places_of};
+pub use reach::reaches;
+pub use walk::Stop;

@@ -3,29 +3,21 @@
 use rustc_hash::FxHashSet;
 
 use crate::Tensor;
-use crate::interpreter::Root;
 use crate::tape::Edge;
 
-/// Whether a walk from `roots` would come to a leaf that keeps something.
-pub fn reaches_kept(roots: &[Root]) -> bool {
-    reaches(roots.iter().map(|it| &it.0), |leaf, _| leaf.kept().is_some())
-}
-
-/// Whether a walk from `values` would come to a leaf that is one of those asked for. Who continues the walk beyond a leaf says where it goes on.
+/// Whether a walk from `values` would come to a leaf or a step that is one of those asked for.
 pub fn reaches<'a>(
-    values: impl Iterator<Item = &'a Tensor>,
-    mut is_it: impl FnMut(&Edge, &mut Vec<Edge>) -> bool,
+    values: impl IntoIterator<Item = &'a Tensor>,
+    is_it: impl Fn(&Edge) -> bool,
 ) -> bool {
     let mut seen = FxHashSet::default();
-    let mut rest: Vec<Edge> = values.filter_map(|it| it.edge().cloned()).collect();
+    let mut rest: Vec<&Edge> = values.into_iter().filter_map(Tensor::edge).collect();
     while let Some(edge) = rest.pop() {
-        if !seen.insert(edge.id()) {
-            continue;
-        }
-        match &edge.node.op {
-            Some(step) => rest.extend(step.edges.iter().flatten().cloned()),
-            None if is_it(&edge, &mut rest) => return true,
-            None => {}
+        if seen.insert(edge.id()) {
+            if is_it(edge) {
+                return true;
+            }
+            rest.extend(edge.node.edges().flatten());
         }
     }
     false

@@ -1,5 +1,7 @@
 //! The reverse walk on ops whose gradients are views and sums.
 
+use std::sync::Arc;
+
 use super::*;
 use crate::functional::{add, mul, reshape, slice, sum, transpose};
 use crate::{Error, Result, Shape, Tensor};
@@ -52,7 +54,7 @@ fn walks_through_what_saves_nothing_can_be_repeated() {
 fn leaves_that_are_over_are_not_reached() {
     let (x, w) = (leaf(&[1.0], &[1]), leaf(&[2.0], &[1]));
     let y = mul(&x, &w).unwrap();
-    let is_open = |it: &Tensor| reaches([it].into_iter(), |leaf, _| !leaf.is_over());
+    let is_open = |it: &Tensor| reaches([it], |it| it.is_leaf() && !it.is_over());
     assert!(is_open(&y));
     x.edge().unwrap().end();
     assert!(is_open(&y) && !is_open(&mul(&x, &x).unwrap()));
@@ -86,4 +88,74 @@ fn gives_gradients_of_intermediate_values() {
     let found = grad(&[(y, None)], &[middle, other], false, false).unwrap();
     assert_eq!(found[0].as_ref().unwrap().to_f64_vec().unwrap(), [1.0, 1.0]);
     assert!(found[1].is_none());
+}
+
+/// Where a walk from `y` stops, and what it finds at the leaves: watchers double, and steps pass the sum of their gradients on.
+fn stops(y: &Tensor) -> (Vec<String>, Vec<Vec<f64>>) {
+    let mut stops = Vec::new();
+    let how = How::default();
+    let found = backward_with(&[(y.clone(), None)], how, |stop| match stop {
+        Stop::Passing { watcher, grad } => {
+            let name = watcher.downcast_ref::<&str>().unwrap();
+            stops.push(format!("{name} {:?}", grad.to_f64_vec().unwrap()));
+            Ok::<_, Error>(vec![Some(add(&grad, &grad)?)])
+        }
+        Stop::Step { edge, grads } => {
+            let name = edge.kept().unwrap().downcast_ref::<&str>().unwrap();
+            let count = grads.iter().flatten().count();
+            stops.push(format!("{name}, {count} of {}", grads.len()));
+            let sum = grads.into_iter().flatten().reduce(|a, b| add(&a, &b).unwrap());
+            Ok(vec![sum, None])
+        }
+    });
+    (stops, found.unwrap().iter().map(|it| it.1.to_f64_vec().unwrap()).collect())
+}
+
+#[test]
+fn walks_stop_at_steps_that_are_no_ops_once_all_gradients_are_there() {
+    let (x, w) = (leaf(&[1.0, 2.0], &[2]), leaf(&[5.0, 7.0], &[2]));
+    let squares = mul(&x, &x).unwrap();
+    let edge = Edge::of_foreign(&[squares, w], 3, Arc::new("step"));
+    let output = |at: usize| x.detach().at_edge(Some(edge.output_at(at)));
+    let ends = mul(&output(2), &Tensor::number(10.0)).unwrap();
+    let y = sum(&add(&add(&output(0), &ends).unwrap(), &output(2)).unwrap(), &[], false).unwrap();
+    // 1 and 11 at the outputs; nothing goes on to `w`.
+    assert_eq!(stops(&y), (vec!["step, 2 of 3".to_owned()], vec![vec![24.0, 48.0]]));
+    assert!(reaches([&y], |it| it.kept().is_some()) && !output(0).edge().unwrap().is_leaf());
+    let error = backward(&[(y, None)], None, false, false).map(drop).unwrap_err();
+    assert!(error.to_string().contains("a step that is no op"), "{error}");
+}
+
+/// Whether a value was used before it is watched or after.
+#[test]
+fn walks_stop_at_values_that_are_watched() {
+    let x = leaf(&[1.0, 2.0], &[2]);
+    let middle = mul(&x, &Tensor::number(3.0)).unwrap();
+    let y = sum(&mul(&middle, &middle).unwrap(), &[], false).unwrap();
+    middle.edge().unwrap().watch(Arc::new("first"));
+    middle.edge().unwrap().watch(Arc::new("middle"));
+    y.edge().unwrap().watch(Arc::new("end"));
+    let expected = ["end [1.0]", "middle [12.0, 24.0]"].map(str::to_owned).to_vec();
+    assert_eq!(stops(&y), (expected, vec![vec![72.0, 144.0]]));
+}
+
+/// Gradients that are asked for are what watchers made of them, where the walk ends there.
+#[test]
+fn watched_places_that_are_wanted() {
+    let x = leaf(&[1.0], &[1]);
+    let middle = mul(&x, &Tensor::number(3.0)).unwrap();
+    let y = sum(&middle, &[], false).unwrap();
+    middle.edge().unwrap().watch(Arc::new("middle"));
+    let found = |wanted: &[&Tensor]| {
+        let edges: Vec<Edge> = wanted.iter().map(|it| it.edge().unwrap().clone()).collect();
+        let how = How { wanted: Some(&edges), retain_graph: true, create_graph: false };
+        let doubled = |stop| match stop {
+            Stop::Passing { grad, .. } => Ok::<_, Error>(vec![Some(add(&grad, &grad)?)]),
+            Stop::Step { .. } => Ok(Vec::new()),
+        };
+        let found = backward_with(&[(y.clone(), None)], how, doubled).unwrap();
+        edges.iter().map(|it| at(&found, it).unwrap().to_f64_vec().unwrap()[0]).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[&middle]), [2.0]);
+    assert_eq!(found(&[&middle, &x]), [1.0, 6.0]);
 }

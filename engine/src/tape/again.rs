@@ -23,7 +23,9 @@ impl Edge {
     }
 
     fn leads_to_taken(&self, depth: usize) -> bool {
-        let (Some(step), Some(below)) = (&self.node.op, depth.checked_sub(1)) else { return false };
+        let (Some(step), Some(below)) = (self.node.op(), depth.checked_sub(1)) else {
+            return false;
+        };
         let mut leads = step.edges.iter().flatten().peekable();
         step.saved_shapes()
             && leads.peek().is_some()
@@ -51,7 +53,7 @@ impl Again {
         if let Some(known) = self.0.get(&of.id()) {
             return Some(known.clone());
         }
-        let step = of.node.op.as_ref()?;
+        let step = of.node.op()?;
         // What it comes from first, which has smaller numbers.
         let edges = step.edges.iter().map(|it| it.as_ref().map(|it| self.edge(it))).collect();
         let saved = step.saved.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -8,13 +8,16 @@ use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
 use crate::cpu::local::Held;
-use crate::sync::Mutex;
+use crate::sync::{Mutex, OnceLock};
 use crate::{Attrs, OpDef, Scope, Site, Tensor};
 
 mod again;
+mod foreign;
 mod step_name;
 
 pub use again::Again;
+pub use foreign::Kept;
+pub(crate) use foreign::{Foreign, Watchers};
 pub use step_name::StepCx;
 pub(crate) use step_name::note_composed;
 
@@ -26,14 +29,14 @@ pub struct Edge {
 }
 
 impl Edge {
-    /// Whether the value is a leaf: made by the user, not by an op, nor by who keeps something at it.
+    /// Whether the value is a leaf: made by the user, not by a step.
     pub fn is_leaf(&self) -> bool {
-        self.node.op.is_none() && self.node.kept.is_none()
+        matches!(self.node.origin, Origin::Leaf)
     }
 
-    /// The op that made the value; `None` for a leaf.
+    /// The op that made the value; `None` for a leaf, and for a step that is no op.
     pub fn op_name(&self) -> Option<&'static str> {
-        self.node.op.as_ref().map(|it| it.op.name)
+        self.node.op().map(|it| it.op.name)
     }
 
     /// A number that names the node; later nodes have larger numbers.
@@ -41,12 +44,17 @@ impl Edge {
         self.node.id
     }
 
+    /// Node and output.
+    pub fn place(&self) -> (u64, u32) {
+        (self.id(), self.output)
+    }
+
     /// Whether a reverse walk from here comes to a step whose saved elements an earlier one took away: this step, or one before it, where those
     /// between saved none.
     pub fn is_passed(&self) -> bool {
         let (mut seen, mut rest) = (FxHashSet::default(), vec![self]);
         while let Some(edge) = rest.pop() {
-            let Some(step) = &edge.node.op else { continue };
+            let Some(step) = edge.node.op() else { continue };
             let is_light = match &*step.saved.lock().unwrap_or_else(PoisonError::into_inner) {
                 None => return true,
                 Some(saved) => saved.is_light(),
@@ -61,7 +69,7 @@ impl Edge {
     /// Whether a walk has taken away what the step itself saved.
     fn is_taken(&self) -> bool {
         let is_none = |it: &OpStep| it.saved.lock().is_ok_and(|it| it.is_none());
-        self.node.op.as_ref().is_some_and(is_none)
+        self.node.op().is_some_and(is_none)
     }
 
     /// Says of a leaf that the function is done whose derivatives it was made for: nobody asks for its gradient any more.
@@ -73,23 +81,14 @@ impl Edge {
     pub fn is_over(&self) -> bool {
         self.node.is_over.load(Ordering::Relaxed)
     }
-
-    /// What a leaf was told to keep; see [`Tensor::leaf_keeping`].
-    pub fn kept(&self) -> Option<&Kept> {
-        self.node.kept.as_ref()
-    }
 }
-
-/// Something that lives as long as a leaf is on the tape.
-pub type Kept = Arc<dyn std::any::Any + Send + Sync>;
 
 /// One step of the tape. Nodes are made in program order, so a larger `id` never feeds a smaller one.
 pub(crate) struct Node {
     pub(crate) id: u64,
-    /// `None` for a leaf.
-    pub(crate) op: Option<OpStep>,
-    /// Only of leaves.
-    pub(crate) kept: Option<Kept>,
+    pub(crate) origin: Origin,
+    /// Who watches the gradients of its outputs.
+    pub(crate) watchers: OnceLock<Box<Watchers>>,
     /// The step of a traced call that the application was.
     pub(crate) mark: Mark,
     /// Only of leaves: whether nobody asks for the gradient any more.
@@ -98,11 +97,50 @@ pub(crate) struct Node {
     _held: Option<Held>,
 }
 
+/// What made the values of a node.
+pub(crate) enum Origin {
+    /// The user.
+    Leaf,
+    Op(OpStep),
+    Foreign(Box<Foreign>),
+}
+
 impl Node {
-    /// A step, which takes the next number.
+    /// An application of an op, which takes the next number.
     pub(crate) fn of_step(step: OpStep, mark: Mark, held: Held) -> Self {
-        let is_over = AtomicBool::new(false);
-        Self { id: fresh_id(), op: Some(step), kept: None, mark, is_over, _held: Some(held) }
+        Self::new(Origin::Op(step), mark, Some(held))
+    }
+
+    fn new(origin: Origin, mark: Mark, held: Option<Held>) -> Self {
+        let (is_over, watchers) = (AtomicBool::new(false), OnceLock::new());
+        Self { id: fresh_id(), origin, watchers, mark, is_over, _held: held }
+    }
+
+    /// The application of an op that it is, if it is one.
+    pub(crate) fn op(&self) -> Option<&OpStep> {
+        match &self.origin {
+            Origin::Op(step) => Some(step),
+            Origin::Leaf | Origin::Foreign(_) => None,
+        }
+    }
+
+    /// Where its inputs came from; `None` where no gradient is needed.
+    pub(crate) fn edges(&self) -> impl Iterator<Item = Option<&Edge>> {
+        let (op, foreign): (&[Option<Edge>], &[Tensor]) = match &self.origin {
+            Origin::Leaf => (&[], &[]),
+            Origin::Op(step) => (&step.edges, &[]),
+            Origin::Foreign(step) => (&[], &step.inputs),
+        };
+        op.iter().map(Option::as_ref).chain(foreign.iter().map(Tensor::edge))
+    }
+
+    /// How many values it made.
+    pub(crate) fn n_outputs(&self) -> usize {
+        match &self.origin {
+            Origin::Leaf => 1,
+            Origin::Op(step) => step.n_outputs as usize,
+            Origin::Foreign(step) => step.n_outputs as usize,
+        }
     }
 }
 
@@ -165,19 +203,26 @@ impl Saved {
 impl Drop for Node {
     fn drop(&mut self) {
         let mut rest: Vec<Edge> = Vec::new();
-        release(self.op.take(), &mut rest);
+        self.release(&mut rest);
         while let Some(edge) = rest.pop() {
             if let Some(mut node) = Arc::into_inner(edge.node) {
-                release(node.op.take(), &mut rest);
+                node.release(&mut rest);
             }
         }
     }
 }
 
-/// Moves the edges of a step to `rest` before anything that holds them is dropped.
-fn release(step: Option<OpStep>, rest: &mut Vec<Edge>) {
-    let Some(step) = step else { return };
-    rest.extend(step.edges.into_iter().flatten());
+impl Node {
+    /// Moves its edges to `rest` before anything that holds them is dropped.
+    fn release(&mut self, rest: &mut Vec<Edge>) {
+        match std::mem::replace(&mut self.origin, Origin::Leaf) {
+            Origin::Leaf => {}
+            Origin::Op(step) => rest.extend(step.edges.into_iter().flatten()),
+            Origin::Foreign(step) => {
+                rest.extend(step.inputs.iter().filter_map(|it| it.edge().cloned()))
+            }
+        }
+    }
 }
 
 static NEXT_ID: AtomicU64 = AtomicU64::new(1);
@@ -215,10 +260,8 @@ pub(crate) fn fresh_id() -> u64 {
 }
 
 /// A fresh leaf.
-pub(crate) fn new_leaf(kept: Option<Kept>) -> Edge {
-    let is_over = AtomicBool::new(false);
-    let node = Node { id: fresh_id(), op: None, kept, mark: Mark::NONE, is_over, _held: None };
-    Edge { node: Arc::new(node), output: 0 }
+pub(crate) fn new_leaf() -> Edge {
+    Edge { node: Arc::new(Node::new(Origin::Leaf, Mark::NONE, None)), output: 0 }
 }
 
 impl OpStep {

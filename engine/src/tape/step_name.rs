@@ -50,7 +50,7 @@ impl StepCx<'_> {
 impl Edge {
     /// PyTorch's name of the step that made a value, which has `rank` dimensions if that is known; `None` where no op made it.
     pub fn step_name(&self, rank: Option<usize>) -> Option<Cow<'static, str>> {
-        let step = self.node.op.as_ref()?;
+        let step = self.node.op()?;
         let composed = *step.composed.lock().unwrap_or_else(PoisonError::into_inner);
         let op = composed.unwrap_or(step.op);
         let Some(name) = op.step else {
@@ -64,7 +64,7 @@ impl Edge {
 
     /// The places that the inputs of the step came from; `None` where no gradient flows.
     pub fn inputs(&self) -> Vec<Option<Edge>> {
-        self.node.op.as_ref().map_or_else(Vec::new, |it| it.edges.to_vec())
+        self.node.edges().map(Option::<&Edge>::cloned).collect()
     }
 
     /// Which output of the step the value is.
@@ -76,7 +76,7 @@ impl Edge {
 /// Notes that a composed op made these outputs, where its row names its step.
 pub(crate) fn note_composed(op: &'static OpDef, before: u64, outputs: &[Tensor]) {
     for edge in outputs.iter().filter_map(Tensor::edge).filter(|it| it.id() >= before) {
-        if let Some(OpStep { composed, .. }) = &edge.node.op {
+        if let Some(OpStep { composed, .. }) = edge.node.op() {
             *composed.lock().unwrap_or_else(PoisonError::into_inner) = Some(op);
         }
     }

@@ -518,13 +518,7 @@ impl Tensor {
 
     /// The same elements as a new leaf that collects gradients.
     pub fn leaf(&self) -> Self {
-        self.with_edge(Some(tape::new_leaf(None)))
-    }
-
-    /// A new leaf that keeps something alive as long as the tape knows the leaf. Who continues the reverse walk beyond a
-    /// leaf by other means keeps there what it needs, and finds it again with [`Edge::kept`].
-    pub fn leaf_keeping(&self, kept: tape::Kept) -> Self {
-        self.with_edge(Some(tape::new_leaf(Some(kept))))
+        self.with_edge(Some(tape::new_leaf()))
     }
 
     /// The same elements at `edge`: how a variable keeps its leaf when it gets a new value.

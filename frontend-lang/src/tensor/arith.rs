@@ -7,7 +7,7 @@ use engine::autograd::{self, Edge};
 use engine::{Attrs, DType, OpDef, Shape, Tensor};
 
 use super::convert::{operand, variable};
-use super::{journal, retained, steps};
+use super::{hooks, journal};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
@@ -171,8 +171,8 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     journal::value_changes(object);
     if autograd::enabled() {
         object.set(with_history(object, value)?)?;
-        if retained::leave(object) {
-            steps::retain_grad(object)?;
+        if hooks::leave(object) {
+            hooks::retain_grad(object);
         }
     } else {
         object.set_data(value)?;

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{convert, device, dtype, grad_fn, journal, methods, steps};
+use super::{convert, device, dtype, grad_fn, hooks, journal, methods};
 use crate::array;
 use crate::check::unknown::{Kind, unknown};
 use crate::native::*;
@@ -56,7 +56,7 @@ pub fn get(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised
         "data" => detached(object),
         "requires_grad" => Value::Bool(value().requires_grad()),
         "is_leaf" => Value::Bool(value().edge().is_none_or(engine::autograd::Edge::is_leaf)),
-        "retains_grad" => Value::Bool(steps::retains_grad(object)),
+        "retains_grad" => Value::Bool(hooks::retains_grad(object)),
         "grad_fn" => grad_fn::of(object),
         // Methods that do more than the op of the same name come first.
         _ if methods::defines(name) => return Ok(None),

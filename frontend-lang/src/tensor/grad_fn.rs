@@ -66,21 +66,19 @@ pub(super) fn of(object: &TensorObj) -> Value {
 
 /// PyTorch's name of the step that made a value of `rank` dimensions; `None` for a leaf.
 pub(super) fn name(edge: &Edge, rank: Option<usize>) -> Option<String> {
-    let below = steps::below_hooks(edge);
-    match below.step_name(rank) {
+    match edge.step_name(rank) {
         Some(name) => Some(name.into_owned()),
-        None => steps::name_of(&below).map(|it| format!("{it}Backward")),
+        None => steps::name_of(edge).map(|it| format!("{it}Backward")),
     }
 }
 
 fn node(edge: &Edge, rank: Option<usize>) -> Value {
-    let edge = steps::below_hooks(edge);
     if let Some(known) = OBJECTS.with_borrow(|it| it.get(&edge.id()).and_then(Weak::upgrade)) {
         return Value::Instance(known);
     }
     let id = edge.id();
-    let name = name(&edge, rank).unwrap_or_else(|| ACCUMULATE.to_owned());
-    let module = if steps::name_of(&edge).is_some() { OF_FUNCTIONS } else { "" };
+    let name = name(edge, rank).unwrap_or_else(|| ACCUMULATE.to_owned());
+    let module = if steps::name_of(edge).is_some() { OF_FUNCTIONS } else { "" };
     let class = CLASSES.with_borrow_mut(|it| {
         let new = || {
             let name = Sym::new(&name);
@@ -89,7 +87,7 @@ fn node(edge: &Edge, rank: Option<usize>) -> Value {
         };
         it.entry(format!("{module}.{name}")).or_insert_with(new).clone()
     });
-    let object = Rc::new(Instance::over(class, Value::object(GradFn { edge, name })));
+    let object = Rc::new(Instance::over(class, Value::object(GradFn { edge: edge.clone(), name })));
     OBJECTS.with_borrow_mut(|it| {
         it.retain(|_, object| object.strong_count() > 0);
         it.insert(id, Rc::downgrade(&object));
@@ -108,11 +106,7 @@ fn next_functions(cx: &mut Cx, this: &Value) -> Res {
         let next = edge.map_or(Value::None, |it| node(&it, None));
         Value::tuple([next, Value::from(output)])
     };
-    let inputs = match steps::inputs_of(&step.edge) {
-        Some(inputs) => inputs,
-        None => step.edge.inputs(),
-    };
-    Ok(Value::tuple(inputs.into_iter().map(pair).collect::<Vec<_>>()))
+    Ok(Value::tuple(step.edge.inputs().into_iter().map(pair).collect::<Vec<_>>()))
 }
 
 fn variable(_cx: &mut Cx, this: &Value) -> Res {

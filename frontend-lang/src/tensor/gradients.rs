@@ -2,10 +2,10 @@
 
 use std::rc::Rc;
 
-use engine::autograd::{self, Edge, Place, Root};
+use engine::autograd::{self, Root};
 use engine::{Attrs, Tensor, functional};
 
-use super::{convert, retained, steps};
+use super::{convert, hooks, steps};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
@@ -131,7 +131,7 @@ fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
     }
     let grads = match is_batched {
         true => batched(cx, &roots, &inputs, how)?,
-        false => found_at(cx, &roots, &places_of(&inputs), &inputs, how)?,
+        false => found_at(cx, &roots, &inputs, how)?,
     };
     let mut value = |(grad, input): (Option<Tensor>, &Rc<TensorObj>)| match grad {
         Some(it) => Ok(Value::tensor(it)),
@@ -178,7 +178,6 @@ fn batched(
             )));
         }
     }
-    let places = places_of(inputs);
     let mut rows: Vec<Vec<Tensor>> = vec![Vec::new(); inputs.len()];
     let count = count.unwrap_or(0);
     for at in 0..count {
@@ -188,7 +187,7 @@ fn batched(
         };
         let roots = roots.iter().map(part).collect::<engine::Result<Vec<_>>>()?;
         let how = Flags { retain: how.retain || at + 1 < count, ..how };
-        for (row, grad) in rows.iter_mut().zip(found_at(cx, &roots, &places, inputs, how)?) {
+        for (row, grad) in rows.iter_mut().zip(found_at(cx, &roots, inputs, how)?) {
             if let Some(grad) = grad {
                 row.push(functional::unsqueeze(&grad, 0)?);
             }
@@ -201,49 +200,17 @@ fn batched(
     Ok(rows.into_iter().map(whole).collect::<engine::Result<_>>()?)
 }
 
-/// A variable at the place that its hooks pass gradients to: those of what is no leaf are a step of their own.
-fn behind_hooks(object: &TensorObj) -> Tensor {
-    let value = object.get();
-    match value.edge() {
-        Some(edge) if !edge.is_leaf() => value.at_edge(Some(steps::below_hooks(edge))),
-        _ => value,
-    }
-}
-
-/// Where `grad` looks for the gradients of variables: behind their hooks, but for one from which the walk goes on to another of them. That
-/// one's hooks only change what goes on, as in PyTorch.
-fn places_of(objects: &[Rc<TensorObj>]) -> Vec<Tensor> {
-    let behind: Vec<Tensor> = objects.iter().map(|it| behind_hooks(it)).collect();
-    let wanted: Vec<Edge> = behind.iter().filter_map(|it| it.edge().cloned()).collect();
-    let goes_on = |it: &Tensor| {
-        it.edge()
-            .is_some_and(|it| steps::leads_to(it, |other| wanted.iter().any(|it| it.id() == other)))
-    };
-    let place = |(object, behind): (&Rc<TensorObj>, Tensor)| {
-        if steps::has_hooks(object) && goes_on(&behind) { object.get() } else { behind }
-    };
-    objects.iter().zip(behind).map(place).collect()
-}
-
-/// The gradient that comes to each place, which is that of a variable, as hooks of leaves make it; None where none comes.
+/// The gradient that comes to each variable, as hooks of leaves make it; None where none comes.
 fn found_at(
     cx: &mut Cx,
     roots: &[Root],
-    inputs: &[Tensor],
     objects: &[Rc<TensorObj>],
     how: Flags,
 ) -> Result<Vec<Option<Tensor>>, Raised> {
-    let edges: Option<Vec<Edge>> = inputs.iter().map(|it| it.edge().cloned()).collect();
-    let place = |it: &Edge| -> Place { (it.id(), it.output() as u32) };
-    let mut grads = match edges {
-        Some(edges) if steps::reached(roots) => {
-            let found = steps::backward(cx, roots, Some(&edges), how.retain, how.create)?;
-            let of =
-                |edge: &Edge| found.iter().find(|it| it.0 == place(edge)).map(|it| it.1.clone());
-            edges.iter().map(of).collect()
-        }
-        _ => autograd::grad(roots, inputs, how.retain, how.create)?,
-    };
+    let inputs: Vec<Tensor> = objects.iter().map(|it| it.get()).collect();
+    let edges = autograd::places_of(&inputs)?;
+    let found = steps::backward(cx, roots, Some(&edges), how.retain, how.create)?;
+    let mut grads: Vec<_> = edges.iter().map(|it| autograd::at(&found, it)).collect();
     for at in 0..grads.len() {
         if !objects[at].hooks().is_empty()
             && let Some(grad) = grads[at].take()
@@ -259,21 +226,11 @@ fn found_at(
 }
 
 /// A gradient of a leaf as its hooks make it.
-fn hooked(
-    cx: &mut Cx,
-    object: &TensorObj,
-    mut grad: Tensor,
-    create: bool,
-) -> Result<Tensor, Raised> {
-    for hook in object.hooks() {
-        let before = autograd::set_enabled(create);
-        let shown = cx.call(&hook, &[Value::tuple(vec![Value::tensor(grad.clone())])]);
-        autograd::set_enabled(before);
-        if let [changed] = cx.collect(&shown?)?.as_slice() {
-            grad = convert::variable(changed)?.get();
-        }
-    }
-    Ok(grad)
+fn hooked(cx: &mut Cx, object: &TensorObj, grad: Tensor, create: bool) -> Result<Tensor, Raised> {
+    let before = autograd::set_enabled(create);
+    let shown = hooks::shown(cx, &object.hooks(), grad);
+    autograd::set_enabled(before);
+    shown
 }
 
 fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
@@ -284,6 +241,7 @@ fn backward(cx: &mut Cx, args: Args<'_>) -> Res {
 
 /// Walks back from `roots` and adds the gradients to the `.grad` of the leaves' variables, or of the inputs named.
 fn run_backward(cx: &mut Cx, roots: &[Root], inputs: Option<&Value>, how: Flags) -> Res {
+    cx.lint_walk(roots.iter().map(|it| &it.0), how.retain);
     if let Some(inputs) = inputs {
         return backward_to(cx, roots, inputs, how);
     }
@@ -307,8 +265,9 @@ fn backward_to(cx: &mut Cx, roots: &[Root], inputs: &Value, how: Flags) -> Res {
             "`inputs` argument to `backward()` cannot be empty; leave it out for the gradients of all leaves",
         ));
     }
-    let behind: Vec<Tensor> = objects.iter().map(|it| behind_hooks(it)).collect();
-    let grads = found_at(cx, roots, &behind, &objects, how)?;
+    // Those that were computed keep what hooks make of their gradients from now on, as in PyTorch.
+    objects.iter().for_each(hooks::retain_grad);
+    let grads = found_at(cx, roots, &objects, how)?;
     for (object, grad) in objects.iter().zip(grads) {
         let Some(grad) = grad else {
             if cx.follows_no_history() {
@@ -316,10 +275,8 @@ fn backward_to(cx: &mut Cx, roots: &[Root], inputs: &Value, how: Flags) -> Res {
             }
             continue;
         };
-        let value = object.get();
-        match value.edge().filter(|it| it.is_leaf()) {
-            Some(leaf) => add_to_leaf(cx, leaf.id(), object, grad)?,
-            None => add_to(object, grad)?,
+        if let Some(leaf) = object.get().edge().filter(|it| it.is_leaf()) {
+            add_to_leaf(cx, leaf.id(), object, grad)?;
         }
     }
     cx.see_departure();
@@ -328,9 +285,7 @@ fn backward_to(cx: &mut Cx, roots: &[Root], inputs: &Value, how: Flags) -> Res {
 
 /// Adds a gradient to the leaf's variable.
 fn collect(cx: &mut Cx, leaf: u64, grad: Tensor, create: bool) -> Result<(), Raised> {
-    let Some(object) = TensorObj::of_leaf(leaf) else {
-        return retained::keeping(leaf).iter().try_for_each(|it| add_to(it, grad.clone()));
-    };
+    let Some(object) = TensorObj::of_leaf(leaf) else { return Ok(()) };
     let grad = hooked(cx, &object, grad, create)?;
     add_to_leaf(cx, leaf, &object, grad)
 }
@@ -347,7 +302,7 @@ fn add_to_leaf(cx: &mut Cx, leaf: u64, object: &TensorObj, grad: Tensor) -> Resu
 }
 
 /// Adds to the gradient of a variable.
-fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
+pub(super) fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
     let Some(sum) = object.grad() else {
         object.set_grad(Some(Rc::new(TensorObj::new(grad))));
         return Ok(());
@@ -367,7 +322,7 @@ fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
 
 /// Gives the outputs as the outputs of a step of the tape, whose gradients `backward` computes.
 fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
-    let inputs = tensors(cx, &args[0])?.iter().map(|it| it.get()).collect();
+    let inputs: Vec<_> = tensors(cx, &args[0])?.iter().map(|it| it.get()).collect();
     let outputs: Vec<_> = tensors(cx, &args[1])?.iter().map(|it| it.get()).collect();
     let shown = cx.collect(&args[5])?;
     let shown = shown.iter().filter_map(Value::as_int).map(|it| it as usize);
@@ -377,7 +332,7 @@ fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
         fills: cx.truth(&args[4])?,
         shown: shown.filter(|it| *it < outputs.len()).collect(),
     };
-    let attached = steps::attach(inputs, &outputs, made);
+    let attached = steps::attach(&inputs, &outputs, made);
     Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
 }
 
@@ -387,13 +342,13 @@ fn become_other(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn add_hook(_cx: &mut Cx, args: Args<'_>) -> Res {
-    steps::hook(convert::variable(&args[0])?, args[1].clone())?;
+    hooks::add(convert::variable(&args[0])?, args[1].clone())?;
     Ok(Value::None)
 }
 
 fn is_followed(cx: &mut Cx, args: Args<'_>) -> Res {
     let value = convert::variable(&args[0])?.get();
-    let counts = cx.truth(&args[1])? && steps::reached(&[(value.clone(), None)]);
+    let counts = cx.truth(&args[1])? && steps::reached([&value]);
     Ok(Value::Bool(counts || steps::is_followed(&value)))
 }
 

@@ -8,7 +8,7 @@ use engine::index::Index;
 use engine::{DType, Device, Layout, Tensor, functional};
 
 use super::{
-    arith, attribute, convert, device, draws, dtype, gradients, journal, lost_part, steps,
+    arith, attribute, convert, device, draws, dtype, gradients, hooks, journal, lost_part,
 };
 use crate::array;
 use crate::native::*;
@@ -450,7 +450,7 @@ fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
-    steps::retain_grad(&this(&args)?)?;
+    hooks::retain_grad(&this(&args)?);
     Ok(Value::None)
 }
 

@@ -9,6 +9,7 @@ mod draws;
 pub mod dtype;
 mod grad_fn;
 pub mod gradients;
+mod hooks;
 pub mod in_use;
 pub mod index;
 pub mod journal;
@@ -16,7 +17,6 @@ pub(crate) mod lost_part;
 pub mod made;
 pub mod methods;
 pub mod named;
-mod retained;
 pub mod steps;
 pub mod text;
 

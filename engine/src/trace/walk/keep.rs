@@ -74,7 +74,7 @@ impl State {
         });
         let nodes = passed.iter().map(|it| {
             let step = it.mark.step_of(self.call)?;
-            let edges = it.op.as_ref()?.edges.iter().map(|it| piece.target(it.as_ref()));
+            let edges = it.op()?.edges.iter().map(|it| piece.target(it.as_ref()));
             let steady = !self.tree.step(step).inputs.iter().any(|it| matches!(it, Ref::Fed(_)));
             steady.then_some(Passed { step, edges: edges.collect::<Option<_>>()? })
         });
@@ -239,10 +239,10 @@ struct Piece<'a> {
 }
 
 impl Piece<'_> {
-    /// `None` where user code watches the edge.
+    /// `None` where a walk stops for user code.
     fn target(&self, edge: Option<&Edge>) -> Option<Target> {
         let Some(edge) = edge else { return Some(Target::Nowhere) };
-        if edge.kept().is_some() {
+        if edge.stops_walks() {
             return None;
         }
         if let Some(&at) = self.nodes.get(&edge.id()) {

@@ -264,7 +264,7 @@ impl Event {
             fits.then_some(())?;
         }
         for (at, passed) in self.nodes.iter().enumerate() {
-            let op = tape.nodes[at]?.op.as_ref()?;
+            let op = tape.nodes[at]?.op()?;
             let mut edges = op.edges.iter().zip(&passed.edges);
             let fits = op.edges.len() == passed.edges.len() && op.has_saved();
             let fits = fits && edges.all(|it| self.meets(&mut tape, *it.1, it.0.as_ref(), call));
@@ -287,7 +287,7 @@ impl Event {
         match (target, edge) {
             (Target::Nowhere, None) => true,
             (Target::Nowhere, Some(_)) | (_, None) => false,
-            (_, Some(edge)) if edge.kept().is_some() => false,
+            (_, Some(edge)) if edge.stops_walks() => false,
             (Target::Unused, Some(_)) => true,
             (Target::Node { at, output }, Some(edge)) => {
                 let mark = Mark::new(call, self.nodes[at as usize].step);
@@ -314,14 +314,14 @@ struct Tape<'a> {
 impl Tape<'_> {
     /// A tensor that a node saved.
     fn saved(&self, (node, at): (u32, u32)) -> Option<Tensor> {
-        let saved = self.nodes[node as usize]?.op.as_ref()?.saved(true)?;
+        let saved = self.nodes[node as usize]?.op()?.saved(true)?;
         let tensor = saved.inputs.iter().chain(&saved.outputs).nth(at as usize)?;
         (!tensor.is_abstract()).then(|| tensor.clone())
     }
 
     /// Takes away what the nodes saved, as the walk would.
     fn release(&self) {
-        for op in self.nodes.iter().flatten().filter_map(|it| it.op.as_ref()) {
+        for op in self.nodes.iter().flatten().filter_map(|it| it.op()) {
             op.saved(false);
         }
     }
