@@ -98,6 +98,10 @@ pub(crate) struct Node {
 }
 
 /// What made the values of a node.
+#[expect(
+    clippy::large_enum_variant,
+    reason = "nearly all nodes are ops: a second block for each would be slower"
+)]
 pub(crate) enum Origin {
     /// The user.
     Leaf,
