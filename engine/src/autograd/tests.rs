@@ -122,6 +122,7 @@ fn walks_stop_at_steps_that_are_no_ops_once_all_gradients_are_there() {
     // 1 and 11 at the outputs; nothing goes on to `w`.
     assert_eq!(stops(&y), (vec!["step, 2 of 3".to_owned()], vec![vec![24.0, 48.0]]));
     assert!(reaches([&y], |it| it.kept().is_some()) && !output(0).edge().unwrap().is_leaf());
+    let y = sum(&output(1), &[], false).unwrap();
     let error = backward(&[(y, None)], None, false, false).map(drop).unwrap_err();
     assert!(error.to_string().contains("a step that is no op"), "{error}");
 }

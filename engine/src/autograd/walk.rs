@@ -123,7 +123,9 @@ impl Walk {
                 return Err(Error::Backward { problem: problem.into() });
             };
             let grad = seed(root, grad.as_ref())?;
-            self.arrive(edge, grad)?;
+            if self.leads_on(edge) {
+                self.arrive(edge, grad)?;
+            }
         }
         Ok(())
     }

@@ -43,8 +43,8 @@ pub struct TensorObj {
     lookers: RefCell<Lookers>,
     former: RefCell<Former>,
     look: Cell<Look>,
-    /// What sees the gradient of a leaf before it is added up.
-    hooks: RefCell<Vec<Value>>,
+    /// What sees the gradient of a leaf before it is added up: a dict of functions.
+    hooks: RefCell<Option<Value>>,
     /// How many views stand between the variable and its data.
     depth: u32,
     _memory: Fixed<256>,

@@ -170,8 +170,9 @@ pub fn assign(this: &Value, value: Tensor) -> Result<(), Raised> {
     let value = super::methods::lying_as(value, &layout)?;
     journal::value_changes(object);
     if autograd::enabled() {
+        let before = object.seen().edge().cloned();
         object.set(with_history(object, value)?)?;
-        if hooks::leave(object) {
+        if hooks::leave(object, before.as_ref()) {
             hooks::retain_grad(object);
         }
     } else {

@@ -27,9 +27,9 @@ pub static FUNCTIONS: &[NativeFn] = &[
     ),
     function(
         "attach",
-        "inputs, outputs, backward, name='Function', fills=True, shown=()",
+        "inputs, outputs, backward, name='Function', fills=True, shown=(), once=False",
         "The outputs as those of a step of the tape: `backward` takes a tuple of their gradients and gives those of the inputs. Gradients that did not come are zeros, or None without `fills`. \
-         The outputs at the places `shown`, on the tape, are a second argument.",
+         The outputs at the places `shown`, on the tape, are a second argument. A step with `once` is freed by a walk that retains nothing.",
         attach,
     ),
     function(
@@ -41,7 +41,7 @@ pub static FUNCTIONS: &[NativeFn] = &[
     function(
         "add_hook",
         "tensor, hook",
-        "Shows gradients to `hook((grad,))`, which gives `[grad]`.",
+        "Shows gradients to `hook(grad)`; what it gives that is not None goes on in their place. Gives the dict that it lies in, and its key.",
         add_hook,
     ),
     function(
@@ -146,7 +146,7 @@ fn grad(cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(Value::tuple(values.collect::<Result<Vec<_>, _>>()?))
 }
 
-fn zeros_like(input: &Tensor) -> Result<Tensor, Raised> {
+pub(super) fn zeros_like(input: &Tensor) -> Result<Tensor, Raised> {
     let zeros = || functional::full(input.shape(), 0.0, input.dtype());
     Ok(engine::apply::place::making_on(input.device(), zeros)?)
 }
@@ -331,6 +331,7 @@ fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
         name: args.str(3)?,
         fills: cx.truth(&args[4])?,
         shown: shown.filter(|it| *it < outputs.len()).collect(),
+        once: cx.truth(&args[6])?,
     };
     let attached = steps::attach(&inputs, &outputs, made);
     Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
@@ -341,9 +342,9 @@ fn become_other(_cx: &mut Cx, args: Args<'_>) -> Res {
     Ok(args[0].clone())
 }
 
-fn add_hook(_cx: &mut Cx, args: Args<'_>) -> Res {
-    hooks::add(convert::variable(&args[0])?, args[1].clone())?;
-    Ok(Value::None)
+fn add_hook(cx: &mut Cx, args: Args<'_>) -> Res {
+    let (table, key) = hooks::add(cx, convert::variable(&args[0])?, args[1].clone())?;
+    Ok(Value::tuple(vec![table, key]))
 }
 
 fn is_followed(cx: &mut Cx, args: Args<'_>) -> Res {

@@ -1,7 +1,8 @@
 //! Hooks: what sees the gradient of a variable before it goes on, and `retain_grad`, which keeps it.
 //!
 //! Those of a leaf lie in its variable, and see the whole gradient before it is added to `.grad`. Those of what was computed lie at its
-//! place on the tape, where a reverse walk stops for them: it does not matter whether the value was used before they came.
+//! place on the tape, where a reverse walk stops for them: it does not matter whether the value was used before they came. Both are a dict
+//! of functions, in the order in which they were added, from which a handle takes its own away.
 
 use std::cell::RefCell;
 use std::rc::{Rc, Weak};
@@ -9,18 +10,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::Tensor;
-use engine::autograd::{Edge, Kept};
+use engine::autograd::{self, Edge, Kept};
 use rustc_hash::FxHashMap;
 
 use super::{convert, gradients};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
-/// What is to happen with gradients of one place.
+/// What is to happen with gradients that come to one place.
 #[derive(Default)]
-struct Place {
-    /// Functions, in the order in which they were added.
-    hooks: Vec<Value>,
+struct Watched {
+    /// A dict of functions.
+    hooks: Option<Value>,
     /// Variables that keep in their `.grad` what the hooks made of it. They are not kept alive.
     keeping: Vec<Weak<TensorObj>>,
 }
@@ -29,7 +30,7 @@ struct Place {
 struct Number(u64);
 
 thread_local! {
-    static PLACES: RefCell<FxHashMap<u64, Place>> = RefCell::default();
+    static PLACES: RefCell<FxHashMap<u64, Watched>> = RefCell::default();
 }
 
 static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -42,7 +43,7 @@ impl Drop for Number {
 }
 
 /// Changes what is to happen at a place.
-fn at<R>(edge: &Edge, change: impl FnOnce(&mut Place) -> R) -> R {
+fn at<R>(edge: &Edge, change: impl FnOnce(&mut Watched) -> R) -> R {
     let known = edge.watcher().and_then(|it| number_of(&it));
     let number = known.unwrap_or_else(|| {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -56,20 +57,24 @@ fn number_of(watcher: &Kept) -> Option<u64> {
     watcher.downcast_ref::<Number>().map(|it| it.0)
 }
 
-/// Shows gradients to a function on their way through a variable: `hook((grad,))` gives `[grad]`.
-pub(super) fn add(object: &TensorObj, hook: Value) -> Result<(), Raised> {
+/// Shows gradients to a function on their way through a variable; what it gives that is not None goes on in their place. Gives the dict
+/// that it lies in, and its key there.
+pub(super) fn add(cx: &mut Cx, object: &TensorObj, hook: Value) -> Result<(Value, Value), Raised> {
     let value = object.get();
     let Some(edge) = value.edge() else {
         return Err(runtime_error(
             "cannot register a hook on a tensor that doesn't require gradient",
         ));
     };
-    if edge.is_leaf() {
-        object.add_hook(hook);
-    } else {
-        at(edge, |it| it.hooks.push(hook));
+    let table = match edge.is_leaf() {
+        true => object.hook_table(),
+        false => at(edge, |it| it.hooks.get_or_insert_with(Value::dict).clone()),
+    };
+    let key = Value::from(NEXT.fetch_add(1, Ordering::Relaxed) as usize);
+    if let Some(hooks) = table.as_dict() {
+        hooks.insert(cx, key.clone(), hook)?;
     }
-    Ok(())
+    Ok((table, key))
 }
 
 /// Keeps the gradient of a variable that is not a leaf in its `.grad`, as hooks have made it.
@@ -90,20 +95,22 @@ fn is_it(weak: &Weak<TensorObj>, object: &TensorObj) -> bool {
 
 /// Whether a variable that is not a leaf keeps its gradient.
 pub(super) fn retains_grad(object: &TensorObj) -> bool {
-    let keeps = |it: &Place| it.keeping.iter().any(|it| is_it(it, object));
-    PLACES.with_borrow(|it| it.values().any(keeps))
+    let edge = object.get().edge().cloned();
+    let number = edge.and_then(|it| it.watcher()).and_then(|it| number_of(&it));
+    PLACES.with_borrow(|places| {
+        let place = number.and_then(|it| places.get(&it));
+        place.is_some_and(|it| it.keeping.iter().any(|it| is_it(it, object)))
+    })
 }
 
-/// Lets a variable keep nothing that comes to the places where it was; whether it did.
-pub(super) fn leave(object: &TensorObj) -> bool {
-    PLACES.with_borrow_mut(|it| {
-        let mut left = false;
-        for place in it.values_mut() {
-            let before = place.keeping.len();
-            place.keeping.retain(|it| !is_it(it, object));
-            left |= place.keeping.len() < before;
-        }
-        left
+/// Lets a variable keep nothing that comes to the place where it was; whether it did.
+pub(super) fn leave(object: &TensorObj, before: Option<&Edge>) -> bool {
+    let number = before.and_then(Edge::watcher).and_then(|it| number_of(&it));
+    PLACES.with_borrow_mut(|places| {
+        let Some(place) = number.and_then(|it| places.get_mut(&it)) else { return false };
+        let before = place.keeping.len();
+        place.keeping.retain(|it| !is_it(it, object));
+        place.keeping.len() < before
     })
 }
 
@@ -113,24 +120,42 @@ pub(super) fn pass(
     watcher: &Kept,
     grad: Tensor,
 ) -> Result<Vec<Option<Tensor>>, Raised> {
-    let (hooks, keeping) = PLACES.with_borrow(|it| {
-        let place = number_of(watcher).and_then(|number| it.get(&number));
-        place.map_or_else(Default::default, |it| (it.hooks.clone(), it.keeping.clone()))
-    });
+    let Some(number) = number_of(watcher) else { return Ok(Vec::new()) };
+    let hooks = PLACES.with_borrow(|it| it.get(&number).and_then(|it| it.hooks.clone()));
+    let hooks = hooks.as_ref().and_then(Value::as_dict).map_or_else(Vec::new, |it| it.values());
     let grad = shown(cx, &hooks, grad)?;
-    for object in keeping.iter().filter_map(Weak::upgrade) {
+    // Who keeps it is told afterwards: a hook may have changed that.
+    let keeping = PLACES.with_borrow(|it| it.get(&number).map(|it| it.keeping.clone()));
+    for object in keeping.unwrap_or_default().iter().filter_map(Weak::upgrade) {
         gradients::add_to(&object, grad.clone())?;
     }
     Ok(vec![Some(grad)])
 }
 
-/// A gradient as hooks make it, one after another.
+/// A gradient as hooks make it, one after another. Unless gradients get a history now, it has none.
 pub(super) fn shown(cx: &mut Cx, hooks: &[Value], mut grad: Tensor) -> Result<Tensor, Raised> {
     for hook in hooks {
-        let shown = cx.call(hook, &[Value::tuple(vec![Value::tensor(grad.clone())])])?;
-        if let [changed] = cx.collect(&shown)?.as_slice() {
-            grad = convert::variable(changed)?.get();
+        let given = cx.call(hook, &[Value::tensor(grad.clone())])?;
+        if !given.is_none() {
+            let given = convert::variable(&given)?.get();
+            fits(&grad, &given)?;
+            grad = if autograd::enabled() { given } else { given.detach() };
         }
     }
     Ok(grad)
+}
+
+/// Whether a hook gave what can stand for the gradient that it was shown.
+fn fits(grad: &Tensor, given: &Tensor) -> Result<(), Raised> {
+    let (what, before, after) = if grad.dtype() != given.dtype() {
+        ("type", grad.dtype().to_string(), given.dtype().to_string())
+    } else if grad.shape() != given.shape() {
+        ("size", grad.shape().to_string(), given.shape().to_string())
+    } else {
+        return Ok(());
+    };
+    Err(runtime_error(format!(
+        "a hook has changed the {what} of a gradient from {before} to {after}; what it returns goes on in place of the gradient, so it is to be \
+         like it"
+    )))
 }

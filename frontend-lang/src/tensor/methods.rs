@@ -450,7 +450,11 @@ fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
-    hooks::retain_grad(&this(&args)?);
+    let object = this(&args)?;
+    if !object.get().requires_grad() {
+        return Err(runtime_error("can't retain_grad on Tensor that has requires_grad=False"));
+    }
+    hooks::retain_grad(&object);
     Ok(Value::None)
 }
 

@@ -15,7 +15,7 @@ use engine::autograd::{self, Edge, How, Place, Root, Stop};
 use engine::{Site, Tensor};
 use rustc_hash::FxHashMap;
 
-use super::{convert, hooks};
+use super::{convert, gradients, hooks};
 use crate::native::*;
 
 /// One step.
@@ -25,8 +25,10 @@ struct Step {
     outputs: Vec<Tensor>,
     shown: Vec<usize>,
     /// Called with a tuple of gradients of the outputs, and one of the outputs that it wants to see, if there are any; gives the gradients of
-    /// the inputs.
-    backward: Value,
+    /// the inputs. None once a walk has freed it.
+    backward: RefCell<Value>,
+    /// Whether a walk that retains nothing frees it.
+    once: bool,
     /// Whether gradients that did not come are zeros; else they are None.
     fills: bool,
     /// Where it was made: what errors say of it.
@@ -73,14 +75,16 @@ pub struct Made<'a> {
     pub fills: bool,
     /// The outputs that `backward` is shown.
     pub shown: Vec<usize>,
+    /// Whether `backward` holds what is freed by a walk that retains nothing.
+    pub once: bool,
 }
 
 /// Puts a step on the tape that leads from `inputs` to `outputs`; gives the outputs as they are then.
 pub fn attach(inputs: &[Tensor], outputs: &[Tensor], made: Made<'_>) -> Vec<Tensor> {
-    let Made { backward, name, fills, shown } = made;
+    let Made { backward, name, fills, shown, once } = made;
     let plain = |(at, it): (usize, &Tensor)| match shown.contains(&at) {
         true => it.detach(),
-        false => Tensor::abstract_of(it.detach().meta()),
+        false => Tensor::abstract_on(it.device(), it.meta()),
     };
     let plain = outputs.iter().enumerate().map(plain).collect();
     let step = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -88,7 +92,8 @@ pub fn attach(inputs: &[Tensor], outputs: &[Tensor], made: Made<'_>) -> Vec<Tens
     let edge = Edge::of_foreign(inputs, outputs.len(), number);
     let shapes = inputs.iter().map(|it| Tensor::abstract_on(it.device(), it.meta()));
     let inputs = shapes.collect();
-    let row = Step { inputs, outputs: plain, shown, backward, fills, site: Site::here() };
+    let (backward, site) = (RefCell::new(backward), Site::here());
+    let row = Step { inputs, outputs: plain, shown, backward, once, fills, site };
     STEPS.with_borrow_mut(|it| it.insert(step, Rc::new(row)));
     let place = |(at, it): (usize, &Tensor)| it.at_edge(Some(edge.output_at(at)));
     outputs.iter().enumerate().map(place).collect()
@@ -122,7 +127,7 @@ pub fn backward(
         let before = autograd::set_enabled(create_graph);
         let found = match stop {
             Stop::Passing { watcher, grad } => hooks::pass(cx, &watcher, grad),
-            Stop::Step { edge, grads } => pass(cx, &edge, grads),
+            Stop::Step { edge, grads } => pass(cx, &edge, grads, retain_graph || create_graph),
         };
         autograd::set_enabled(before);
         found
@@ -134,13 +139,18 @@ fn pass(
     cx: &mut Cx,
     edge: &Edge,
     grads: Vec<Option<Tensor>>,
+    keep: bool,
 ) -> Result<Vec<Option<Tensor>>, Raised> {
     let number = edge.kept().and_then(|it| it.downcast_ref::<Number>());
     let step =
         number.and_then(|it| Some((it, STEPS.with_borrow(|all| all.get(&it.step).cloned())?)));
     let Some((number, step)) = step else { return Ok(Vec::new()) };
     let given = step.given(edge, &grads)?;
-    let found = cx.call(&step.backward, &given)?;
+    let backward = step.backward.borrow().clone();
+    if backward.is_none() {
+        return Err(engine::Error::Freed { op: "a function" }.into());
+    }
+    let found = cx.call(&backward, &given)?;
     let found = cx.collect(&found)?;
     if found.len() != step.inputs.len() {
         return Err(runtime_error(format!(
@@ -155,7 +165,27 @@ fn pass(
     let found: Vec<_> = found.iter().map(of).collect::<Result<_, Raised>>()?;
     let name = format!("{}Backward", number.name);
     anomaly::check_function(&name, step.site, &grads, &step.inputs, &found)?;
-    Ok(found)
+    if step.once && !keep {
+        step.backward.replace(Value::None);
+    }
+    let found = found.into_iter().zip(&step.inputs).enumerate();
+    found.map(|(at, (it, input))| it.map(|it| fitting(&name, at, it, input)).transpose()).collect()
+}
+
+/// A gradient that a step gave for an input, in the shape of it. Unless gradients get a history now, it has none.
+fn fitting(name: &str, at: usize, grad: Tensor, input: &Tensor) -> Result<Tensor, Raised> {
+    let grad = if autograd::enabled() { grad } else { grad.detach() };
+    if grad.shape() == input.shape() {
+        return Ok(grad);
+    }
+    if grad.shape().broadcast(input.shape()).as_ref() != Some(grad.shape()) {
+        return Err(runtime_error(format!(
+            "Function {name} returned an invalid gradient at index {at} - got {} but expected shape compatible with {}",
+            grad.shape(),
+            input.shape()
+        )));
+    }
+    Ok(engine::functional::unbroadcast(&grad, input.shape())?)
 }
 
 impl Step {
@@ -166,9 +196,7 @@ impl Step {
             values.push(match grad {
                 Some(grad) => Value::tensor(grad.clone()),
                 None if !self.fills => Value::None,
-                None => {
-                    Value::tensor(engine::functional::full(output.shape(), 0.0, output.dtype())?)
-                }
+                None => Value::tensor(gradients::zeros_like(output)?),
             });
         }
         let mut given = vec![Value::tuple(values)];

@@ -52,13 +52,17 @@ impl TensorObj {
         self.grad_cleared.set(cleared);
     }
 
-    /// Adds a function that sees the gradient of a leaf.
-    pub fn add_hook(&self, hook: Value) {
-        self.hooks.borrow_mut().push(hook);
+    /// The dict of functions that see the gradient of a leaf.
+    pub(crate) fn hook_table(&self) -> Value {
+        self.hooks.borrow_mut().get_or_insert_with(Value::dict).clone()
     }
 
     /// The functions that see the gradient of a leaf.
     pub fn hooks(&self) -> Vec<Value> {
-        self.hooks.borrow().clone()
+        self.hooks
+            .borrow()
+            .as_ref()
+            .and_then(Value::as_dict)
+            .map_or_else(Vec::new, |it| it.values())
     }
 }
