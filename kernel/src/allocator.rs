@@ -59,49 +59,6 @@ unsafe impl GlobalAlloc for Allocator {
     }
 }
 
-/// Has the first GiB of blocks lie in large pages, where the system has them on request; to be called before any block is handed out.
-/// Only what is used takes memory. Small objects lie all over: in a virtual machine, where each small page is looked up through two
-/// tables, a loop over a large dict is twice as fast and more. Whether it came to that.
-#[cfg(target_os = "linux")]
-pub fn use_large_pages() -> bool {
-    // mmap(2) and madvise(2).
-    unsafe extern "C" {
-        fn mmap(
-            at: *mut c_void,
-            len: usize,
-            prot: i32,
-            flags: i32,
-            fd: i32,
-            from: i64,
-        ) -> *mut c_void;
-        fn madvise(at: *mut c_void, len: usize, advice: i32) -> i32;
-    }
-    const SIZE: usize = 1 << 30;
-    const LARGE_PAGE: usize = 2 << 20;
-    const READ_AND_WRITE: i32 = 3;
-    const PRIVATE_ANONYMOUS_NORESERVE: i32 = 0x2 | 0x20 | 0x4000;
-    const MADV_HUGEPAGE: i32 = 14;
-    // SAFETY: addresses that are nobody's, of which mimalloc is given those from a large page on, as zeros that may be written.
-    unsafe {
-        let all = mmap(
-            std::ptr::null_mut(),
-            SIZE + LARGE_PAGE,
-            READ_AND_WRITE,
-            PRIVATE_ANONYMOUS_NORESERVE,
-            -1,
-            0,
-        );
-        if all.addr() == usize::MAX {
-            return false;
-        }
-        let start = all.byte_add(all.addr().next_multiple_of(LARGE_PAGE) - all.addr());
-        let advised = madvise(start, SIZE, MADV_HUGEPAGE) == 0;
-        mi::mi_process_init();
-        let none = std::ptr::null_mut();
-        mi::mi_manage_os_memory_ex(start, SIZE, true, false, true, -1, false, none) && advised
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,44 +85,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    /// The addresses of mappings that the system was asked to put into large pages.
-    #[cfg(target_os = "linux")]
-    fn advised() -> Vec<std::ops::Range<usize>> {
-        let mut found = Vec::new();
-        let mut range = 0..0;
-        let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
-        for line in maps.lines() {
-            let first = line.split(' ').next().unwrap();
-            let number = |it: &str| usize::from_str_radix(it, 16).ok();
-            let ends = first.split_once('-').and_then(|(a, b)| Some(number(a)?..number(b)?));
-            range = ends.unwrap_or(range);
-            if line.starts_with("VmFlags:") && line.split(' ').any(|it| it == "hg") {
-                found.push(range.clone());
-            }
-        }
-        found
-    }
-
-    #[test]
-    #[cfg(target_os = "linux")]
-    fn the_first_blocks_lie_where_large_pages_are_asked_for() {
-        if !use_large_pages() {
-            return;
-        }
-        let layout = Layout::from_size_align(48, 8).unwrap();
-        let all: Vec<*mut u8> = (0..100_000)
-            // SAFETY: each block is given back below.
-            .map(|_| unsafe { Allocator.alloc(layout) })
-            .collect();
-        let advised = advised();
-        let within = |it: &&*mut u8| advised.iter().any(|range| range.contains(&it.addr()));
-        let count = all.iter().filter(within).count();
-        for block in all {
-            // SAFETY: as it was handed out.
-            unsafe { Allocator.dealloc(block, layout) };
-        }
-        assert!(count > 0, "none of the blocks lies in {advised:x?}");
     }
 }

@@ -28,19 +28,6 @@ static FIRST: extern "C" fn() = {
     drop_interrupts
 };
 
-/// Called before the runtime asks for its first block.
-#[cfg(target_os = "linux")]
-#[expect(unsafe_code, reason = "nothing safe runs so early")]
-#[used]
-// SAFETY: the linker keeps pointers to functions of this form in the section.
-#[unsafe(link_section = ".init_array")]
-static MEMORY: extern "C" fn() = {
-    extern "C" fn reserve() {
-        kernel::allocator::use_large_pages();
-    }
-    reserve
-};
-
 fn main() -> ExitCode {
     // Before anything else: an interrupt that arrives during start-up must not end the process.
     kernel::signals::install();
