@@ -34,8 +34,8 @@ const OPTIONS: &[&str] = &[FULL, BUILD];
 /// Tests that compare times say nothing here.
 const TIMED: &[&str] = &["fastrun::"];
 
-/// Walks over all rows: long, and one thread for the most part.
-const WALKS: &[&str] = &["ops::walk", "oracle::", "meanings::"];
+/// Walks over all rows, and over many elements: long, and one thread for the most part.
+const WALKS: &[&str] = &["ops::walk", "oracle::", "meanings::", "ops::prologues"];
 
 static ALL: &[Sanitizer] = &[
     Sanitizer {
