@@ -6,7 +6,7 @@ def refused(name, function):
         print(name, "gives", function())
     except RuntimeError as error:
         text = str(error)
-        words = ("second time", "size", "type", "invalid gradient at index 0", "can't retain_grad")
+        words = ("second time", "changed the size", "changed the type", "invalid gradient at index 0", "can't retain_grad")
         print(name, "is refused:", [word for word in words if word in text])
 
 
@@ -102,6 +102,12 @@ leaf = torch.ones(2, requires_grad=True)
 handle = leaf.register_hook(lambda grad: grad.sum())
 refused("another size at a leaf", lambda: (leaf * 2).sum().backward())
 handle.remove()
+h = x * 2
+h.register_hook(lambda grad: 1)
+try:
+    h.sum().backward()
+except TypeError:
+    print("a number is refused")
 (leaf * 2).sum().backward()
 print(leaf.grad)
 refused("no gradients", lambda: torch.ones(2).retain_grad())

@@ -90,7 +90,7 @@ pub fn grad(
 ) -> Result<Vec<Option<Tensor>>> {
     let edges = places_of(inputs)?;
     let found = backward(roots, Some(&edges), retain_graph, create_graph)?;
-    Ok(edges.iter().map(|it| at(&found, it)).collect())
+    Ok(edges.iter().map(|it| gradient_at(&found, it)).collect())
 }
 
 /// The places of tensors on the tape; an error where one is not on it.
@@ -104,7 +104,7 @@ pub fn places_of(inputs: &[Tensor]) -> Result<Vec<Edge>> {
 }
 
 /// The gradient at a place, among those that a walk found.
-pub fn at(found: &[(Place, Tensor)], edge: &Edge) -> Option<Tensor> {
+pub fn gradient_at(found: &[(Place, Tensor)], edge: &Edge) -> Option<Tensor> {
     let at = found.binary_search_by_key(&edge.place(), |it| it.0).ok()?;
     Some(found[at].1.clone())
 }

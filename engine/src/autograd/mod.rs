@@ -11,6 +11,6 @@ mod tests;
 mod walk;
 
 pub use crate::tape::{Again, Edge, Kept, StepCx, enabled, no_grad, set_enabled};
-pub use backward::{How, Place, Root, at, backward, backward_with, grad, places_of};
+pub use backward::{How, Place, Root, backward, backward_with, grad, gradient_at, places_of};
 pub use reach::reaches;
 pub use walk::Stop;

@@ -155,7 +155,10 @@ fn watched_places_that_are_wanted() {
             Stop::Step { .. } => Ok(Vec::new()),
         };
         let found = backward_with(&[(y.clone(), None)], how, doubled).unwrap();
-        edges.iter().map(|it| at(&found, it).unwrap().to_f64_vec().unwrap()[0]).collect::<Vec<_>>()
+        edges
+            .iter()
+            .map(|it| gradient_at(&found, it).unwrap().to_f64_vec().unwrap()[0])
+            .collect::<Vec<_>>()
     };
     assert_eq!(found(&[&middle]), [2.0]);
     assert_eq!(found(&[&middle, &x]), [1.0, 6.0]);

@@ -96,7 +96,7 @@ impl Walk {
 
     /// Takes the answer to a stop.
     pub(super) fn go_on_with(&mut self, answer: Vec<Option<Tensor>>) -> Result<()> {
-        self.moving(|it| it.take(answer))
+        self.moving(|it| it.take_answer(answer))
     }
 
     /// The gradients that were found, and the nodes passed.
@@ -176,7 +176,7 @@ impl Walk {
     }
 
     /// Goes on from where the walk stands still.
-    fn take(&mut self, answer: Vec<Option<Tensor>>) -> Result<()> {
+    fn take_answer(&mut self, answer: Vec<Option<Tensor>>) -> Result<()> {
         let Some(mut turn) = self.turn.take() else { return Ok(()) };
         if let Some(output) = turn.awaited.take() {
             let grad = &mut turn.at.grads[output];

@@ -52,6 +52,14 @@ impl Edge {
         }
     }
 
+    /// Shapes, dtypes and places of the inputs of a step that is no op; nothing for others.
+    pub fn foreign_inputs(&self) -> &[Tensor] {
+        match &self.node.origin {
+            Origin::Foreign(step) => &step.inputs,
+            Origin::Leaf | Origin::Op(_) => &[],
+        }
+    }
+
     /// What is kept by who watches the gradients of this value.
     pub fn watcher(&self) -> Option<Kept> {
         self.node.watchers.get()?.of(self.output)

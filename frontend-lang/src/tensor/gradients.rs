@@ -210,7 +210,7 @@ fn found_at(
     let inputs: Vec<Tensor> = objects.iter().map(|it| it.get()).collect();
     let edges = autograd::places_of(&inputs)?;
     let found = steps::backward(cx, roots, Some(&edges), how.retain, how.create)?;
-    let mut grads: Vec<_> = edges.iter().map(|it| autograd::at(&found, it)).collect();
+    let mut grads: Vec<_> = edges.iter().map(|it| autograd::gradient_at(&found, it)).collect();
     for at in 0..grads.len() {
         if !objects[at].hooks().is_empty()
             && let Some(grad) = grads[at].take()

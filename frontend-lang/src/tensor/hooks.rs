@@ -13,7 +13,7 @@ use engine::Tensor;
 use engine::autograd::{self, Edge, Kept};
 use rustc_hash::FxHashMap;
 
-use super::{convert, gradients};
+use super::gradients;
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
 
@@ -137,7 +137,13 @@ pub(super) fn shown(cx: &mut Cx, hooks: &[Value], mut grad: Tensor) -> Result<Te
     for hook in hooks {
         let given = cx.call(hook, &[Value::tensor(grad.clone())])?;
         if !given.is_none() {
-            let given = convert::variable(&given)?.get();
+            let given = given.as_tensor().ok_or_else(|| {
+                let kind = type_name(&given);
+                type_error(format!(
+                    "a hook returned {kind}; return None, or a tensor that goes on in place of the gradient"
+                ))
+            })?;
+            let given = given.get();
             fits(&grad, &given)?;
             grad = if autograd::enabled() { given } else { given.detach() };
         }
@@ -155,7 +161,7 @@ fn fits(grad: &Tensor, given: &Tensor) -> Result<(), Raised> {
         return Ok(());
     };
     Err(runtime_error(format!(
-        "a hook has changed the {what} of a gradient from {before} to {after}; what it returns goes on in place of the gradient, so it is to be \
-         like it"
+        "a hook has changed the {what} of a gradient from {before} to {after}; what it returns goes on in place of the gradient: give it the \
+         same shape and dtype, or return None"
     )))
 }

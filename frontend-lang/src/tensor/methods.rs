@@ -452,7 +452,9 @@ fn requires_grad(cx: &mut Cx, args: Args<'_>) -> Res {
 fn retain_grad(_cx: &mut Cx, args: Args<'_>) -> Res {
     let object = this(&args)?;
     if !object.get().requires_grad() {
-        return Err(runtime_error("can't retain_grad on Tensor that has requires_grad=False"));
+        return Err(runtime_error(
+            "can't retain_grad on Tensor that has requires_grad=False; compute it from one that has it, with gradients recorded",
+        ));
     }
     hooks::retain_grad(&object);
     Ok(Value::None)

@@ -20,7 +20,6 @@ use crate::native::*;
 
 /// One step.
 struct Step {
-    inputs: Vec<Tensor>,
     /// Shapes and dtypes of the outputs, and elements of those that `backward` wants to see.
     outputs: Vec<Tensor>,
     shown: Vec<usize>,
@@ -90,10 +89,8 @@ pub fn attach(inputs: &[Tensor], outputs: &[Tensor], made: Made<'_>) -> Vec<Tens
     let step = NEXT.fetch_add(1, Ordering::Relaxed);
     let number = Arc::new(Number { step, name: name.to_owned() });
     let edge = Edge::of_foreign(inputs, outputs.len(), number);
-    let shapes = inputs.iter().map(|it| Tensor::abstract_on(it.device(), it.meta()));
-    let inputs = shapes.collect();
     let (backward, site) = (RefCell::new(backward), Site::here());
-    let row = Step { inputs, outputs: plain, shown, backward, once, fills, site };
+    let row = Step { outputs: plain, shown, backward, once, fills, site };
     STEPS.with_borrow_mut(|it| it.insert(step, Rc::new(row)));
     let place = |(at, it): (usize, &Tensor)| it.at_edge(Some(edge.output_at(at)));
     outputs.iter().enumerate().map(place).collect()
@@ -152,11 +149,12 @@ fn pass(
     }
     let found = cx.call(&backward, &given)?;
     let found = cx.collect(&found)?;
-    if found.len() != step.inputs.len() {
+    let inputs = edge.foreign_inputs();
+    if found.len() != inputs.len() {
         return Err(runtime_error(format!(
             "a backward function gave {} gradients, but the step has {} inputs that need one",
             found.len(),
-            step.inputs.len()
+            inputs.len()
         )));
     }
     let of = |it: &Value| {
@@ -164,11 +162,11 @@ fn pass(
     };
     let found: Vec<_> = found.iter().map(of).collect::<Result<_, Raised>>()?;
     let name = format!("{}Backward", number.name);
-    anomaly::check_function(&name, step.site, &grads, &step.inputs, &found)?;
+    anomaly::check_function(&name, step.site, &grads, inputs, &found)?;
     if step.once && !keep {
         step.backward.replace(Value::None);
     }
-    let found = found.into_iter().zip(&step.inputs).enumerate();
+    let found = found.into_iter().zip(inputs).enumerate();
     found.map(|(at, (it, input))| it.map(|it| fitting(&name, at, it, input)).transpose()).collect()
 }
 
