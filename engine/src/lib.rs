@@ -55,7 +55,9 @@ mod test_ops;
 pub mod trace;
 pub mod words;
 
-pub use apply::{apply, apply_in_place, apply_into, apply_one, apply_to_itself, apply_two};
+pub use apply::{
+    apply, apply_in_place, apply_into, apply_one, apply_onto, apply_to_itself, apply_two,
+};
 pub use attr::{Attr, Attrs};
 pub use buffer::Buffer;
 pub use device::Device;

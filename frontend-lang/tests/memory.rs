@@ -307,6 +307,57 @@ fn ops_in_place_take_no_second_buffer() {
     assert_eq!(error(&mut session, "assert (x == 2).all() and w[5] == 2"), "");
 }
 
+/// What only the expression has gives its place to the results; what anyone else can name keeps its elements.
+#[test]
+fn temporaries_give_their_place_to_results() {
+    let (_alone, mut session) = alone();
+    let made = "import torch
+x = torch.ones(1_000_000)
+w = torch.ones(1_000_000, requires_grad=True)
+held = []
+def hold(t):
+    held.append(t)
+    return t
+def last(): return held[-1]
+class Box: pass
+box = Box()
+def numbers():
+    own = x * 3
+    yield own
+    yield own";
+    assert_eq!(error(&mut session, made), "");
+    let in_one = [
+        "y = x * 2 + 1\nassert (y == 3).all()\ny = None",
+        "y = 1 + (x + x) * x - 0.5\nassert (y == 2.5).all()\ny = None",
+        "y = (x - 3) / 2 * 4\nassert (y == -4).all()\ny = None",
+        "y = x + (x * 2)\nassert (y == 3).all()\ny = None",
+        "y = (x.view(1000, 1000) * 2) * torch.ones(1000, 1) + torch.ones(1000)\nassert (y == 3).all()\ny = None",
+    ];
+    for (cell, error) in errors_within(&mut session, 7 << 20, &in_one) {
+        assert_eq!(error, "", "{cell}");
+    }
+    for apart in [
+        "y = hold(x * 2) + 1\nassert (y == 3).all() and (held[0] == 2).all()",
+        "y = last() + 1\nassert (held[-1] == 2).all()",
+        "a = b = x * 2\nc = a + 1\nassert (b == 2).all() and (c == 3).all()",
+        "t = x * 2\ny = t[:] + 1\nassert (t == 2).all()",
+        "y = (t := x * 2) + 1\nassert (t == 2).all() and (y == 3).all()",
+        "box.t = x * 2\ny = box.t + 1\nassert (box.t == 2).all()",
+        "y = (x * 2).view(-1, 10)\nz = y + 1\nassert (y == 2).all() and (z == 3).all()",
+        "y = sum(own + 1 for own in numbers())\nassert (y == 8).all()",
+        "n = (x * 2).numpy()\ny = torch.from_numpy(n) + 1\nassert (n == 2).all() and (y == 3).all()",
+        "y = (x * 2) + torch.ones(1_000_000, dtype=torch.float64)\nassert y.dtype == torch.float64 and (y == 3).all()",
+        "y = (x * 2) + torch.ones(2, 1)\nassert y.shape == (2, 1_000_000)",
+        "y = (x * 2).long() / 4\nassert (y == 0.5).all()",
+        "y = ((w * 2) * (w * 3)).sum()\ny.backward()\nassert (w.grad == 12).all()",
+        "y = lambda: (x * 2)\nz = y() + y()\nassert (z == 4).all()",
+        "t = (x * 2)\nt = t + (t + 1) * t\nassert (t == 8).all()",
+        "try:\n    (x * 2) + torch.ones(3)\nexcept RuntimeError as it:\n    assert '1000000' in str(it)\nelse:\n    assert False",
+    ] {
+        assert_eq!(error(&mut session, apart), "", "{apart}");
+    }
+}
+
 /// Somebody may still hold the losses.
 #[test]
 fn walks_through_functions_and_hooks_free_what_steps_saved() {

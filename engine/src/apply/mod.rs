@@ -8,6 +8,7 @@ mod cuts;
 pub mod default_dtype;
 mod in_place;
 mod into;
+mod onto;
 pub(crate) mod pieces;
 pub mod place;
 mod prepared;
@@ -15,6 +16,7 @@ mod record;
 
 pub use in_place::{apply_in_place, apply_to_itself};
 pub use into::{apply_into, fill_in_order};
+pub use onto::{LEAST as LEAST_TAKEN_OVER, apply_onto};
 
 use std::cell::Cell;
 

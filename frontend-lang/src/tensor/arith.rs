@@ -1,15 +1,16 @@
 //! Operators on tensors.
 
+use std::rc::Rc;
 use std::sync::LazyLock;
 
-use engine::apply::place;
+use engine::apply::{LEAST_TAKEN_OVER, place};
 use engine::autograd::{self, Edge};
 use engine::{Attrs, DType, OpDef, Shape, Tensor};
 
 use super::convert::{operand, variable};
 use super::{hooks, journal};
 use crate::native::*;
-use crate::objects::tensor::TensorObj;
+use crate::objects::tensor::{Look, TensorObj};
 
 /// An op with its default attributes, ready to apply.
 pub struct Ready {
@@ -85,6 +86,44 @@ pub fn binary(
     }
     let (a, b) = if reflected { (other, this) } else { (this, other) };
     ready.apply_two(a, b)
+}
+
+/// As [`binary`] of values that nobody asks for again: the result lies where one of them did if that is large and a tensor that only this
+/// expression had. `None` where [`binary`] has to be asked.
+pub(crate) fn of_temporaries(
+    op: BinaryOp,
+    a: &mut Value,
+    b: &mut Value,
+) -> Result<Option<Value>, Raised> {
+    match onto(op, a, b)? {
+        // The other way round they have the same bits.
+        None if matches!(op, BinaryOp::Add | BinaryOp::Mul) => onto(op, b, a),
+        made => Ok(made),
+    }
+}
+
+/// The result of `own op other` where the elements of the first one were, if nothing but `own` knows of them.
+fn onto(op: BinaryOp, own: &mut Value, other: &Value) -> Result<Option<Value>, Raised> {
+    let (Value::Tensor(own), Some(ready)) = (own, &BINARY_OPS[op as usize]) else {
+        return Ok(None);
+    };
+    let is_operand = match other {
+        Value::Tensor(it) => matches!(it.look(), Look::Tensor | Look::Parameter),
+        other => super::convert::as_number(other).is_some(),
+    };
+    let Some(object) = Rc::get_mut(own).filter(|it| it.look() == Look::Tensor) else {
+        return Ok(None);
+    };
+    if !is_operand || object.seen().meta().bytes() < LEAST_TAKEN_OVER {
+        return Ok(None);
+    }
+    let Some(other) = operand(other) else { return Ok(None) };
+    let Some(mut tensor) = object.lend() else { return Ok(None) };
+    if engine::apply_onto(ready.op, &mut tensor, &other, &ready.attrs)? {
+        return Ok(Some(Value::tensor(tensor)));
+    }
+    object.take_home(tensor, false);
+    Ok(None)
 }
 
 /// Whether a quotient is a product with a reciprocal, as PyTorch's of numbers by complex tensors: of 0 that is no infinity, but NaN.

@@ -8,6 +8,7 @@ use crate::objects::iterator::IterState;
 use crate::operate::CompareOp;
 use crate::operate::binary::number_op;
 use crate::operate::compare::simple_compare;
+use crate::tensor::arith;
 use crate::value::Value;
 
 impl Cx {
@@ -24,13 +25,16 @@ impl Cx {
     }
 
     #[inline(never)]
-    pub(crate) fn long_binary(&mut self, op: Op, a: &Value, b: &Value) -> Res {
+    pub(crate) fn long_binary(&mut self, op: Op, mut a: Value, mut b: Value) -> Res {
         match op {
-            Op::Inplace(op) => match number_op(op, a, b) {
+            Op::Inplace(op) => match number_op(op, &a, &b) {
                 Some(result) => result,
-                None => self.inplace(op, a, b),
+                None => self.inplace(op, &a, &b),
             },
-            Op::Binary(op) => self.binary(op, a, b),
+            Op::Binary(op) => match arith::of_temporaries(op, &mut a, &mut b)? {
+                Some(result) => Ok(result),
+                None => self.binary(op, &a, &b),
+            },
             _ => Ok(Value::None),
         }
     }

@@ -32,7 +32,7 @@ impl<const SHADOW: bool> Cursor<'_, SHADOW> {
             None if SHADOW => {
                 self.cx.shadow_binary(binary, &a, &b, matches!(op, Op::Inplace(_)))?
             }
-            None => self.cx.long_binary(op, &a, &b)?,
+            None => self.cx.long_binary(op, a, b)?,
         };
         self.push(value);
         Ok(())
