@@ -34,7 +34,7 @@ use std::any::Any;
 use std::ops::Index;
 use std::rc::Rc;
 
-pub use crate::cx::Cx;
+pub use crate::cx::{Cx, Mode};
 pub use crate::error::*;
 use crate::objects::function::Func;
 pub use crate::operate::{BinaryOp, CompareOp, UnaryOp};
@@ -362,8 +362,8 @@ pub trait NativeObject: 'static {
         false
     }
 
-    /// The function that a call runs in its place, with the same arguments. Asked once for each call.
-    fn stands_for(&self) -> Option<Rc<Func>> {
+    /// The function that a call runs in its place, with the same arguments, as the machine runs now. Asked once for each call.
+    fn stands_for(&self, mode: Mode) -> Option<Rc<Func>> {
         None
     }
 

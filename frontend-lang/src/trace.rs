@@ -566,9 +566,10 @@ impl NativeObject for TracedFn {
         self.run(cx, args)
     }
 
-    fn stands_for(&self) -> Option<Rc<Func>> {
+    fn stands_for(&self, mode: Mode) -> Option<Rc<Func>> {
         let Value::Func(func) = &self.func else { return None };
-        (!trace::active() && self.pace.as_ref()?.goes_plainly()).then(|| func.clone())
+        let is_plain = mode == Mode::Eager && !trace::active();
+        (is_plain && self.pace.as_ref()?.goes_plainly()).then(|| func.clone())
     }
 
     fn repr(&self, cx: &mut Cx) -> Result<String, Raised> {

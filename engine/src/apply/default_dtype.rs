@@ -41,7 +41,7 @@ pub fn complex(op: &'static str) -> Result<DType> {
 
 /// Whether it is not what rows take it to be.
 #[inline]
-pub(super) fn is_set() -> bool {
+pub(crate) fn is_set() -> bool {
     DEFAULT.get() != DType::F32
 }
 

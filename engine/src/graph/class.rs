@@ -64,6 +64,12 @@ impl Numbers {
         }
     }
 
+    /// All of them, integers first.
+    pub fn each(&self) -> impl Iterator<Item = Number> {
+        let ints = self.ints.iter().map(|it| Number::Int(*it));
+        ints.chain(self.floats.iter().map(|it| Number::Float(f64::from_bits(*it))))
+    }
+
     /// The number that stands in `other` where this one stands here; one that stands nowhere stays.
     fn int_in(&self, other: &Self, it: i64) -> i64 {
         self.ints.binary_search(&it).map_or(it, |at| other.ints[at])

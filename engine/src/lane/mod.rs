@@ -191,7 +191,7 @@ fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {
 /// Inlined, so that what it gives is made where it stays: it would be moved in other words than it was written in, and such a read has to
 /// wait for the writes.
 #[inline(always)]
-fn source(tensor: &Tensor) -> Result<Source<'_>> {
+pub(crate) fn source(tensor: &Tensor) -> Result<Source<'_>> {
     let buffer = match tensor.data() {
         Data::Number(number) => return Ok(Source::Number(*number)),
         Data::Stored(buffer) => buffer,

@@ -1,7 +1,7 @@
 //! Regions: graphs that ops run, which are their attributes. Recording one, running it, and its gradient.
 //!
 //! `record` notes the ops of a branch or a loop's body, `build` makes `cond` and `while_loop` of what was noted, `gradient` the graph of
-//! a reverse walk. The rows of these ops see a region as a [`Block`].
+//! a reverse walk, `fused` a program that changes tensors in place. The rows of these ops see a region as a [`Block`].
 //!
 //! ```
 //! use engine::functional::{add, gt, mul};
@@ -22,6 +22,7 @@
 //! **Invariant:** a region holds no tensors: what it reads from outside are operands of the op that runs it. So its text says all of it.
 
 mod build;
+mod fused;
 mod gradient;
 mod record;
 
@@ -45,6 +46,7 @@ use crate::sync::Mutex;
 use crate::{Device, Error, Meta, Result, Site, Tensor, passes};
 
 pub use build::{Recorded, cond, while_loop};
+pub use fused::Fused;
 pub use record::{Paused, Recording, is_recording};
 
 /// Parses the listing of a graph, those of its branches and loops included; `constants` are what it names `const(0)`, `const(1)` ...

@@ -7,6 +7,7 @@ pub mod convert;
 pub mod device;
 mod draws;
 pub mod dtype;
+pub(crate) mod fused;
 mod grad_fn;
 pub mod gradients;
 mod hooks;

@@ -103,7 +103,7 @@ impl Cx {
                 }
                 _ => self.call_generally(&callee, first_arg, return_to, &[]),
             },
-            Value::Object(ref it) if self.mode == Mode::Eager => match it.stands_for() {
+            Value::Object(ref it) => match it.stands_for(self.mode) {
                 Some(func) if func.code.takes_plainly(self.machine.stack.len() - first_arg) => {
                     self.push_plain(func, first_arg, return_to, false)?;
                     Ok(true)

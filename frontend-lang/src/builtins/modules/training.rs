@@ -1,7 +1,9 @@
-//! `_training`: what optimisers and modules of `std/` tell the check before running, and the error for an option that they do not have.
+//! `_training`: what optimisers and modules of `std/` tell the check before running, the error for an option that they do not have, and
+//! updates that run as one program.
 
 use crate::native::*;
 use crate::params::unexpected_keyword;
+use crate::tensor::fused::FusedFn;
 
 /// The module.
 pub static MODULE: NativeModule = NativeModule {
@@ -12,6 +14,12 @@ pub static MODULE: NativeModule = NativeModule {
 };
 
 static FUNCTIONS: &[NativeFn] = &[
+    function(
+        "fused",
+        "function, /",
+        "The function, which changes tensors in place by elementwise ops and gives nothing, as one program.",
+        |_cx, args| Ok(Value::object(FusedFn::new(args[0].clone()))),
+    ),
     function("mode", "training, /", "Modules go into training mode, or out of it.", |cx, args| {
         let is_training = cx.truth(&args[0])?;
         cx.training_mode(is_training);
