@@ -21,8 +21,7 @@ use crate::{Error, Number, Result, Shape, Tensor, interpreter, tape};
 #[derive(Debug)]
 pub struct Fused {
     program: Arc<Program>,
-    n_tensors: usize,
-    /// Which tensor each output replaces.
+    /// Which tensor each output replaces, ascending.
     changed: Vec<usize>,
     /// Operands behind the tensors.
     numbers: Vec<Given>,
@@ -50,13 +49,13 @@ impl Fused {
     }
 
     /// The program of a region that was recorded twice, each time with the numbers that stand beside it, which differ. The outputs take the
-    /// place of the parameters `changed`.
+    /// place of the parameters `changed`, which ascend.
     ///
     /// `None` if the region is more than elementwise ops on its parameters, may refuse an element, or is another one with other numbers.
     pub fn of(
         (recorded, numbers): (&Recorded, &[f64]),
         (again, others): (&Recorded, &[f64]),
-        changed: &[usize],
+        changed: Vec<usize>,
     ) -> Option<Self> {
         let (class, found) = classify(&recorded.graph)?;
         let (other, found_again) = classify(&again.graph)?;
@@ -64,15 +63,10 @@ impl Fused {
         if class != other || !is_free || !differ_as_told(&found, &found_again, numbers, others) {
             return None;
         }
-        Self::of_graph(&recorded.graph, recorded.n_parameters, numbers, changed)
+        Self::of_graph(&recorded.graph, numbers, changed)
     }
 
-    fn of_graph(
-        graph: &Graph,
-        n_tensors: usize,
-        numbers: &[f64],
-        changed: &[usize],
-    ) -> Option<Self> {
+    fn of_graph(graph: &Graph, numbers: &[f64], changed: Vec<usize>) -> Option<Self> {
         let mut inputs: Vec<Value> = graph.inputs().iter().map(|it| Value::of(*it)).collect();
         let mut refs: Vec<Option<Ref>> = vec![None; graph.nodes().len()];
         (0..).zip(&inputs).for_each(|(at, it)| refs[it.node as usize] = Some(Ref::Input(at)));
@@ -103,8 +97,12 @@ impl Fused {
         let program = lane::shared(dtypes, steps, outputs.collect::<Option<_>>()?).ok()?;
         let params = program.params().iter().map(|it| Given::of(it.value, numbers)).collect();
         let fits = program.outputs().len() == changed.len() && !program.may_refuse();
-        let changed = changed.to_vec();
-        fits.then_some(Self { program, n_tensors, changed, numbers: operands, params })
+        fits.then_some(Self { program, changed, numbers: operands, params })
+    }
+
+    /// Which tensors it changes, ascending.
+    pub fn changed(&self) -> &[usize] {
+        &self.changed
     }
 
     /// Changes tensors; those that it does not change have the shape of the others, or one element. False, with nothing changed, if one
@@ -119,15 +117,12 @@ impl Fused {
         let params: SmallVec<[Number; 8]> = self.params.iter().map(number).collect();
         let mut sources: SmallVec<[Source<'_>; 12]> = SmallVec::new();
         let mut outputs: SmallVec<[OutView<'_>; 4]> = SmallVec::new();
-        debug_assert_eq!(tensors.len(), self.n_tensors);
         for (at, tensor) in tensors.iter_mut().enumerate() {
             let Some(output) = self.changed.iter().position(|it| *it == at) else {
                 sources.push(lane::source(tensor)?);
                 continue;
             };
             let Some(place) = place_of(tensor, &shape) else { return Ok(false) };
-            // They are told in ascending order.
-            debug_assert_eq!(output, outputs.len());
             outputs.push(place);
             sources.push(Source::Replaced(output));
         }
@@ -184,7 +179,7 @@ mod tests {
         recording.finish(&outputs).unwrap()
     }
 
-    fn fused(body: fn([&Tensor; 4]) -> Result<Vec<Tensor>>, changed: &[usize]) -> Option<Fused> {
+    fn fused(body: fn([&Tensor; 4]) -> Result<Vec<Tensor>>, changed: Vec<usize>) -> Option<Fused> {
         let [some, others] = [[0.1171875, 0.19], [-5.3125, -7.125]];
         let (one, other) = (recorded(body, some), recorded(body, others));
         Fused::of((&one, &some), (&other, &others), changed)
@@ -204,7 +199,7 @@ mod tests {
             let mean = add(&mul(x, a)?, &mul(y, b)?)?;
             Ok(vec![mean.clone(), sub(y, &sqrt(&mean)?)?])
         };
-        let fused = fused(update, &[0, 1]).unwrap();
+        let fused = fused(update, vec![0, 1]).unwrap();
         for (a, b) in [(0.9, 0.3), (2.0, 0.1)] {
             let (x, y) = (tensor(&[1.0, 2.0, 3.0, 4.0, 5.5]), tensor(&[0.5, 7.0, 1.25, 3.0, 0.0]));
             let expected = update([&x, &y, &Tensor::number(a), &Tensor::number(b)]).unwrap();
@@ -218,7 +213,7 @@ mod tests {
 
     #[test]
     fn what_others_see_is_left_alone() {
-        let fused = fused(|[x, y, a, _]| Ok(vec![add(x, &mul(y, a)?)?]), &[0]).unwrap();
+        let fused = fused(|[x, y, a, _]| Ok(vec![add(x, &mul(y, a)?)?]), vec![0]).unwrap();
         let x = tensor(&[1.0, 2.0, 3.0, 4.0, 5.0]);
         let mut tensors = [x.clone(), x];
         assert_eq!(run(&fused, &mut tensors, &[2.0, 0.0]), Ok(false));
@@ -228,16 +223,16 @@ mod tests {
     #[test]
     fn what_is_no_such_program_is_refused() {
         let sums = |[x, y, _, _]: [&Tensor; 4]| Ok(vec![add(x, &sum(y, &[], false)?)?]);
-        assert!(fused(sums, &[0]).is_none(), "a sum is not elementwise");
+        assert!(fused(sums, vec![0]).is_none(), "a sum is not elementwise");
         let looks = |[x, y, a, _]: [&Tensor; 4]| {
             let is_positive = a.to_f64_vec()?[0] > 0.0;
             Ok(vec![if is_positive { add(x, y)? } else { sub(x, y)? }])
         };
-        assert!(fused(looks, &[0]).is_none(), "it looks at a number");
+        assert!(fused(looks, vec![0]).is_none(), "it looks at a number");
         let computes = |[x, _, a, _]: [&Tensor; 4]| {
             let other = 1.0 - a.to_f64_vec()?[0];
             Ok(vec![mul(x, &Tensor::number(other))?])
         };
-        assert!(fused(computes, &[0]).is_none(), "it computes with a number");
+        assert!(fused(computes, vec![0]).is_none(), "it computes with a number");
     }
 }

@@ -90,11 +90,17 @@ pub fn binary(
 
 /// As [`binary`] of values that nobody asks for again: the result lies where one of them did if that is large and a tensor that only this
 /// expression had. `None` where [`binary`] has to be asked.
+#[inline]
 pub(crate) fn of_temporaries(
     op: BinaryOp,
     a: &mut Value,
     b: &mut Value,
 ) -> Result<Option<Value>, Raised> {
+    // Nearly all operands have a name.
+    let is_single = |it: &Value| matches!(it, Value::Tensor(it) if Rc::strong_count(it) == 1);
+    if !is_single(a) && !is_single(b) {
+        return Ok(None);
+    }
     match onto(op, a, b)? {
         // The other way round they have the same bits.
         None if matches!(op, BinaryOp::Add | BinaryOp::Mul) => onto(op, b, a),

@@ -34,7 +34,7 @@ pub(crate) struct FusedFn {
 /// What a function is on arguments of some kinds; none where it runs as written.
 struct Known {
     kinds: Kinds,
-    fused: Option<Rc<(Fused, Vec<usize>)>>,
+    fused: Option<Rc<Fused>>,
 }
 
 type Kinds = SmallVec<[Kind; 16]>;
@@ -63,7 +63,7 @@ impl FusedFn {
         let fused = match known {
             Some(fused) => fused,
             None => {
-                let fused = self.record(cx, args).map(Rc::new);
+                let fused = self.record(cx, args)?.map(Rc::new);
                 let mut known = self.known.borrow_mut();
                 if known.len() >= MOST {
                     known.clear();
@@ -73,31 +73,33 @@ impl FusedFn {
             }
         };
         match fused {
-            Some(it) => Ok(change(&it.0, &it.1, args)?),
+            Some(it) => Ok(change(&it, args)?),
             None => Ok(false),
         }
     }
 
-    /// The program that the function is on such arguments, and which of the tensors among them it changes.
-    fn record(&self, cx: &mut Cx, args: &[Value]) -> Option<(Fused, Vec<usize>)> {
+    /// The program that the function is on such arguments, if it is one.
+    fn record(&self, cx: &mut Cx, args: &[Value]) -> Result<Option<Fused>, Raised> {
         // Unlike in sign and size, so that a function that looks at numbers is another one.
         let count = args.len() as u32;
         let some: Vec<f64> = (0..count).map(|it| 0.1171875 + 0.013 * f64::from(it)).collect();
         let others: Vec<f64> = (0..count).map(|it| -5.3125 - 0.7 * f64::from(it)).collect();
-        let (recorded, changed) = self.recorded(cx, args, &some)?;
-        let (again, changed_again) = self.recorded(cx, args, &others)?;
-        if changed != changed_again {
-            return None;
-        }
-        Fused::of((&recorded, &some), (&again, &others), &changed).map(|it| (it, changed))
+        let Some((one, changed)) = self.recorded(cx, args, &some)? else { return Ok(None) };
+        let Some((other, changed_again)) = self.recorded(cx, args, &others)? else {
+            return Ok(None);
+        };
+        let is_same = changed == changed_again;
+        let fused = || Fused::of((&one, &some), (&other, &others), changed);
+        Ok(is_same.then(fused).flatten())
     }
 
+    /// What the function does to such arguments with these numbers, and which of the tensors it changes. The error if it was interrupted.
     fn recorded(
         &self,
         cx: &mut Cx,
         args: &[Value],
         numbers: &[f64],
-    ) -> Option<(Recorded, Vec<usize>)> {
+    ) -> Result<Option<(Recorded, Vec<usize>)>, Raised> {
         let recording = Recording::begin();
         let mut numbers = numbers.iter();
         let mut variables: Vec<(Tensor, Rc<TensorObj>)> = Vec::new();
@@ -114,9 +116,11 @@ impl FusedFn {
         };
         let given: Vec<Value> = args.iter().map(&mut stand_in).collect();
         let result = cx.call(&self.func, &given);
-        let paused = recording.pause().ok()?;
-        if !matches!(result, Ok(Value::None)) {
-            return None;
+        let paused = recording.pause()?;
+        match result {
+            Ok(Value::None) => {}
+            Err(raised) if raised.is(&KEYBOARD_INTERRUPT) => return Err(raised),
+            Ok(_) | Err(_) => return Ok(None),
         }
         let (mut changed, mut outputs) = (Vec::new(), Vec::new());
         for (at, (before, object)) in variables.iter().enumerate() {
@@ -126,7 +130,7 @@ impl FusedFn {
                 outputs.push(now);
             }
         }
-        Some((paused.finish(&outputs).ok()?, changed))
+        Ok(paused.finish(&outputs).ok().map(|it| (it, changed)))
     }
 }
 
@@ -161,7 +165,8 @@ fn kinds_of(args: &[Value]) -> Option<Kinds> {
 }
 
 /// Runs a program on the arguments; false, with nothing changed, where others see the elements that it changes.
-fn change(fused: &Fused, changed: &[usize], args: &[Value]) -> engine::Result<bool> {
+fn change(fused: &Fused, args: &[Value]) -> engine::Result<bool> {
+    let changed = fused.changed();
     let objects: SmallVec<[&Rc<TensorObj>; 8]> = args.iter().filter_map(Value::as_tensor).collect();
     let numbers = args.iter().filter_map(|it| match it {
         Value::Float(it) => Some(*it),
