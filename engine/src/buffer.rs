@@ -41,6 +41,14 @@ impl Buffer {
         self.site
     }
 
+    /// From now on what it holds was made here, if it is the processor's.
+    pub(crate) fn made_here(&mut self) {
+        self.site = Site::here();
+        if let Block::Host(bytes) = &mut self.block {
+            bytes.made_here();
+        }
+    }
+
     /// Length in bytes.
     pub fn len(&self) -> usize {
         match &self.block {

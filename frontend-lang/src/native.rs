@@ -362,7 +362,8 @@ pub trait NativeObject: 'static {
         false
     }
 
-    /// The function that a call runs in its place, with the same arguments, as the machine runs now. Asked once for each call.
+    /// The function that a call runs in its place, with the same arguments, as the machine runs now; None for what `call` does. Asked once for
+    /// each call.
     fn stands_for(&self, mode: Mode) -> Option<Rc<Func>> {
         None
     }

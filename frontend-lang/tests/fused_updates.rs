@@ -94,6 +94,35 @@ p.grad = torch.ones(8)
 O.SGD([p], lr=1.0, momentum=0.9).step()
 loss.backward()
 assert (p == 2).all() and (p.grad == 13).all()",
+        // State that is other state, and a rate that looks at the parameter: one op after the other.
+        "p = torch.nn.Parameter(torch.ones(8))
+o = O.Adam([p], lr=0.5)
+o.state[p]['exp_avg_sq'] = o.state[p]['exp_avg']
+q = torch.nn.Parameter(torch.ones(8))
+p.grad, q.grad = torch.full((8,), 2.0), torch.full((8,), 2.0)
+r = O.Adam([q], lr=0.5)
+r.state[q]['exp_avg_sq'] = r.state[q]['exp_avg']
+o.step()
+with torch.autograd.set_detect_anomaly(True):
+    r.step()
+assert (p == q).all() and (o.state[p]['exp_avg'] == r.state[q]['exp_avg']).all()
+rate = p.data[0]
+s = O.SGD([p], lr=rate, momentum=0.9)
+first = rate.item()
+s.step()
+assert (p == q - first * p.grad).all()",
+        // Shared at first, by the average or by what was saved, and free later.
+        "for make in (lambda p: O.ASGD([p], t0=2), lambda p: O.Rprop([p]), lambda p: O.Adadelta([p])):
+    one, other = (torch.nn.Parameter(torch.ones(8)) for _ in range(2))
+    a, b = make(one), make(other)
+    for at in range(6):
+        one.grad, other.grad = (torch.arange(8.0) - at for _ in range(2))
+        saved = (one * one).sum() if at % 3 else None
+        with torch.autograd.set_detect_anomaly(at == 1):
+            a.step()
+        with torch.autograd.set_detect_anomaly(True):
+            b.step()
+        assert (one == other).all()",
         // A state of another shape is refused as it was.
         "p = torch.nn.Parameter(torch.ones(8))
 o = O.Adam([p])

@@ -157,6 +157,8 @@ def numbers():
         "y = (x * 2) + torch.ones(2, 1)\nassert y.shape == (2, 1_000_000)",
         "y = (x * 2).long() / 4\nassert (y == 0.5).all()",
         "y = ((w * 2) * (w * 3)).sum()\ny.backward()\nassert (w.grad == 12).all()",
+        "def f():\n    with torch.enable_grad():\n        return w * 2\nwith torch.no_grad():\n    z = f() * 100 + 1\nassert not z.requires_grad and (z == 201).all()",
+        "outs = [w * 2]\nwith torch.no_grad():\n    z = outs.pop() * 100\nassert z.grad_fn is None and (z == 200).all()",
         "y = lambda: (x * 2)\nz = y() + y()\nassert (z == 4).all()",
         "t = (x * 2)\nt = t + (t + 1) * t\nassert (t == 8).all()",
         "try:\n    (x * 2) + torch.ones(3)\nexcept RuntimeError as it:\n    assert '1000000' in str(it)\nelse:\n    assert False",

@@ -9,9 +9,9 @@ pub const LEAST: usize = 256 << 10;
 
 /// As [`super::apply_two`], with the results where the elements of `own` are, the first operand.
 ///
-/// False, with nothing changed, where that has to be asked instead: if the op is not elementwise, the operand is small, does not lie
-/// row-major or is seen by another handle, the results are of another dtype or shape, or the tape or a trace must know of them. An error
-/// leaves nothing that may be read.
+/// They are a new value: without a history, and made here. False, with nothing changed, where the other has to be asked instead: if the op
+/// is not elementwise, the operand is small, has a history, does not lie row-major or is seen by another handle, the results are of another
+/// dtype or shape, or the tape or a trace must know of them. An error leaves nothing that may be read.
 pub fn apply_onto(
     op: &'static OpDef,
     own: &mut Tensor,
@@ -19,7 +19,7 @@ pub fn apply_onto(
     attrs: &Attrs,
 ) -> Result<bool> {
     let is_large = own.meta().bytes() >= LEAST && own.layout().is_contiguous();
-    if !is_large || !op.body.is_elementwise() || default_dtype::is_set() {
+    if !is_large || own.edge().is_some() || !op.body.is_elementwise() || default_dtype::is_set() {
         return Ok(false);
     }
     if own.dtype().is_complex() || other.dtype().is_complex() || own.is_on_gpu() {
@@ -28,7 +28,11 @@ pub fn apply_onto(
     let operands = [own.clone(), other.clone()];
     let fits = infer(op, &operands, attrs).is_ok_and(|it| it[..] == [own.meta()]);
     drop(operands);
-    Ok(fits && apply_in_place(op, own, None, std::slice::from_ref(other), attrs)?)
+    let done = fits && apply_in_place(op, own, None, std::slice::from_ref(other), attrs)?;
+    if done {
+        own.made_here();
+    }
+    Ok(done)
 }
 
 #[cfg(test)]
@@ -38,7 +42,7 @@ mod tests {
     use super::*;
     use crate::ops::binary;
     use crate::ops::matrix::matmul;
-    use crate::{Attrs, DType, Shape, Tensor, apply_two, functional};
+    use crate::{Attrs, DType, Shape, Site, Tensor, apply_two, functional, tape};
 
     fn large(from: f32) -> Tensor {
         let n = LEAST / size_of::<f32>();
@@ -71,12 +75,27 @@ mod tests {
     }
 
     #[test]
+    fn results_were_made_where_the_op_stands() {
+        Site::new(7).enter();
+        let mut own = large(1.0);
+        Site::new(9).enter();
+        let number = Tensor::number(2.0);
+        assert_eq!(apply_onto(&binary::add::OP, &mut own, &number, &Attrs::new()), Ok(true));
+        Site::NOWHERE.enter();
+        assert_eq!(own.storage().unwrap().site(), Site::new(9));
+    }
+
+    #[test]
     fn what_others_see_or_what_does_not_fit_stays() {
         let mut own = large(1.0);
         let held = own.clone();
         let number = Tensor::number(2.0);
         assert_eq!(apply_onto(&binary::add::OP, &mut own, &number, &Attrs::new()), Ok(false));
         drop(held);
+        let mut recorded = large(1.0).leaf();
+        let taped = tape::set_enabled(false);
+        assert_eq!(apply_onto(&binary::add::OP, &mut recorded, &number, &Attrs::new()), Ok(false));
+        tape::set_enabled(taped);
         let wide = functional::to(&large(1.0), DType::F64).unwrap();
         assert_eq!(apply_onto(&binary::add::OP, &mut own, &wide, &Attrs::new()), Ok(false));
         let product = functional::transpose(&large(1.0), 0, 1).unwrap();

@@ -88,6 +88,11 @@ impl Bytes {
         self.len == 0
     }
 
+    /// From now on what they hold was made here.
+    pub(crate) fn made_here(&mut self) {
+        self.home.made_here(self.ptr, self.len);
+    }
+
     /// The first byte, for reading.
     pub fn as_ptr(&self) -> *const u8 {
         self.ptr.as_ptr()

@@ -49,6 +49,13 @@ impl List {
         self.entries().insert(ptr.as_ptr().addr(), entry);
     }
 
+    /// From now on what a buffer holds was made here.
+    pub(crate) fn made_here(&self, ptr: NonNull<u8>) {
+        if let Some(entry) = self.entries().get_mut(&ptr.as_ptr().addr()) {
+            entry.site = Site::here();
+        }
+    }
+
     /// Takes a buffer off the list.
     pub(crate) fn ends(&self, ptr: NonNull<u8>) {
         self.entries().remove(&ptr.as_ptr().addr());

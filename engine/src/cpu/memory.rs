@@ -134,6 +134,13 @@ impl Memory {
         Ok(Bytes::owning(ptr, len, self))
     }
 
+    /// From now on what a block of `len` bytes holds was made here.
+    pub(super) fn made_here(&self, ptr: NonNull<u8>, len: usize) {
+        if len > SMALL {
+            self.whole().large.made_here(ptr);
+        }
+    }
+
     /// Takes a block back that was handed out for `len` bytes.
     #[inline]
     pub(super) fn take_back(&self, ptr: NonNull<u8>, len: usize) {

@@ -57,6 +57,7 @@ impl Fused {
         (again, others): (&Recorded, &[f64]),
         changed: Vec<usize>,
     ) -> Option<Self> {
+        debug_assert!(changed.is_sorted(), "outputs are told in the order of the tensors");
         let (class, found) = classify(&recorded.graph)?;
         let (other, found_again) = classify(&again.graph)?;
         let is_free = recorded.captures.is_empty() && again.captures.is_empty();
@@ -105,7 +106,7 @@ impl Fused {
         &self.changed
     }
 
-    /// Changes tensors; those that it does not change have the shape of the others, or one element. False, with nothing changed, if one
+    /// Changes tensors; those that it does not change have the shape of the others, or no dimensions. False, with nothing changed, if one
     /// that it changes is seen by another handle or does not lie row-major, or one is not at hand. An interrupt waits for the end.
     pub fn run(&self, tensors: &mut [Tensor], numbers: &[f64]) -> Result<bool> {
         let Some(first) = self.changed.first() else { return Ok(false) };

@@ -307,6 +307,15 @@ impl Tensor {
         Ok(Self::make(dtype, layout, data, edge))
     }
 
+    /// From now on the elements were made here, as far as messages say where; only if nobody else sees them.
+    pub(crate) fn made_here(&mut self) {
+        if let Some(Data::Stored(buffer)) = Arc::get_mut(&mut self.0).map(|it| &mut it.data)
+            && let Some(buffer) = Arc::get_mut(buffer)
+        {
+            buffer.made_here();
+        }
+    }
+
     /// The buffer that holds the elements, or will, by a number that no other has while it lives; `None` where there is none.
     pub fn buffer_id(&self) -> Option<usize> {
         match &self.0.data {

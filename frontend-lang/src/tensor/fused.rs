@@ -31,7 +31,8 @@ pub(crate) struct FusedFn {
     known: RefCell<Vec<Known>>,
 }
 
-/// What a function is on arguments of some kinds; none where it runs as written.
+/// What a function is on arguments of some kinds; none where it runs as written. Shapes are no part of these: what elementwise ops do to
+/// tensors of one shape does not depend on it.
 struct Known {
     kinds: Kinds,
     fused: Option<Rc<Fused>>,
@@ -42,10 +43,13 @@ type Kinds = SmallVec<[Kind; 16]>;
 /// What of an argument decides about the program.
 #[derive(Clone, PartialEq)]
 enum Kind {
-    /// Elements of the shape that all changed tensors have, or one for all of them.
-    Tensor(DType, bool),
+    /// Elements of the shape that all have, or without dimensions and the same for all of them.
+    Tensor {
+        dtype: DType,
+        is_one: bool,
+    },
     Number,
-    /// A switch, which is the same in the program.
+    /// A switch or None, which is the same in the program.
     Fixed(Option<bool>),
 }
 
@@ -153,7 +157,7 @@ fn kinds_of(args: &[Value]) -> Option<Kinds> {
                 {
                     return None;
                 }
-                Kind::Tensor(tensor.dtype(), is_one)
+                Kind::Tensor { dtype: tensor.dtype(), is_one }
             }
             Value::Int(_) | Value::Float(_) => Kind::Number,
             Value::Bool(it) => Kind::Fixed(Some(*it)),
@@ -174,29 +178,62 @@ fn change(fused: &Fused, args: &[Value]) -> engine::Result<bool> {
         _ => None,
     });
     let numbers: SmallVec<[f64; 12]> = numbers.collect();
-    let is_changed = |at: usize| changed.contains(&at);
+    let refuses = |it: &usize| objects[*it].refuses_in_place().is_some();
+    if changed.iter().any(refuses) {
+        return Ok(false);
+    }
     // First what is read, so that nobody lends what is read here, too.
-    let read = |(at, it): (usize, &&Rc<TensorObj>)| match is_changed(at) {
+    let read = |(at, it): (usize, &&Rc<TensorObj>)| match changed.contains(&at) {
         true => Tensor::number(0.0),
         false => it.get(),
     };
     let mut tensors: SmallVec<[Tensor; 8]> = objects.iter().enumerate().map(read).collect();
-    let mut lent: SmallVec<[usize; 4]> = SmallVec::new();
+    let (mut lent, mut copied) = (SmallVec::<[usize; 4]>::new(), SmallVec::<[usize; 4]>::new());
     for &at in changed {
-        let may = objects[at].refuses_in_place().is_none();
-        let Some(own) = may.then(|| objects[at].lend()).flatten() else { break };
-        tensors[at] = own;
-        lent.push(at);
+        match objects[at].lend() {
+            Some(own) => (tensors[at], _) = (own, lent.push(at)),
+            None => copied.push(at),
+        }
     }
-    let done = match lent.len() == changed.len() {
-        true => fused.run(&mut tensors, &numbers),
+    let done = match copied.is_empty() || are_apart(&objects, changed) {
+        true => copy_all(&objects, &copied, &mut tensors)
+            .and_then(|may| if may { fused.run(&mut tensors, &numbers) } else { Ok(false) }),
         false => Ok(false),
     };
+    let mut taken = |at: usize| std::mem::replace(&mut tensors[at], Tensor::number(0.0));
     for at in lent {
-        let own = std::mem::replace(&mut tensors[at], Tensor::number(0.0));
-        objects[at].take_home(own, done == Ok(true));
+        objects[at].take_home(taken(at), done != Ok(false));
+    }
+    if done == Ok(true) {
+        copied.into_iter().try_for_each(|at| objects[at].set_data(taken(at)))?;
     }
     done
+}
+
+/// Puts copies of variables that others see the elements of, a graph that saved them say, where they are changed; false where one does not
+/// lie row-major.
+fn copy_all(
+    objects: &[&Rc<TensorObj>],
+    which: &[usize],
+    tensors: &mut [Tensor],
+) -> engine::Result<bool> {
+    for &at in which {
+        let now = objects[at].get().detach();
+        if !now.layout().is_contiguous() {
+            return Ok(false);
+        }
+        tensors[at] = engine::functional::copy(&now)?;
+    }
+    Ok(true)
+}
+
+/// Whether no variable that is changed is one of the others, or a view of the same.
+fn are_apart(objects: &[&Rc<TensorObj>], changed: &[usize]) -> bool {
+    let roots: SmallVec<[Rc<TensorObj>; 8]> =
+        objects.iter().map(|it| TensorObj::root(it)).collect();
+    changed.iter().all(|at| {
+        roots.iter().enumerate().all(|(other, it)| other == *at || !Rc::ptr_eq(it, &roots[*at]))
+    })
 }
 
 impl NativeObject for FusedFn {
