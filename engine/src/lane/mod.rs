@@ -35,7 +35,7 @@ use crate::cpu::view::{OutView, View};
 use crate::expr::Expr;
 use crate::op::Body;
 use crate::tensor::Data;
-use crate::{Attr, Attrs, DType, Error, Layout, OpDef, Result, Tensor, rules};
+use crate::{Attr, Attrs, DType, Error, Layout, OpDef, Result, Shape, Tensor, rules};
 
 pub use crate::cpu::lane::machine::Source;
 pub use crate::dtype::Number;
@@ -155,29 +155,33 @@ pub(crate) fn into(
 /// Runs a program on `first` and then these inputs; its results go where the elements of `target` are, if they fit there.
 fn written<'a>(
     program: &Program,
-    shape: &crate::Shape,
+    shape: &Shape,
     target: &mut Tensor,
     first: impl Iterator<Item = Source<'a>>,
     inputs: &'a [Tensor],
     attrs: &Attrs,
 ) -> Result<bool> {
-    let (layout, dtype) = (target.layout(), program.outputs()[0]);
-    if !layout.is_contiguous() || *shape != *target.shape() || dtype != target.dtype() {
+    if program.outputs()[0] != target.dtype() {
         return Ok(false);
     }
-    let start = layout.offset;
     let mut sources: SmallVec<[Source<'_>; 4]> = first.collect();
     for tensor in inputs {
         sources.push(source(tensor)?);
     }
-    let Some(bytes) = target.own_bytes() else { return Ok(false) };
-    let Some(output) = OutView::from_element(bytes, start, shape, dtype) else {
-        return Ok(false);
-    };
+    let Some(output) = place_of(target, shape) else { return Ok(false) };
     let params = params_of(program, attrs);
     let run = || run(program, &sources, &mut [output], &params);
     interrupt::unstopped(shape.numel(), run).ok_or(Error::Interrupted)??;
     Ok(true)
+}
+
+/// Where results of this shape take the place of a tensor's elements: if they lie row-major, and only this handle sees them.
+pub(crate) fn place_of<'a>(tensor: &'a mut Tensor, shape: &'a Shape) -> Option<OutView<'a>> {
+    let (dtype, start) = (tensor.dtype(), tensor.layout().offset);
+    if !tensor.layout().is_contiguous() || tensor.shape() != shape {
+        return None;
+    }
+    OutView::from_element(tensor.own_bytes()?, start, shape, dtype)
 }
 
 fn params_of(program: &Program, attrs: &Attrs) -> SmallVec<[Number; 4]> {

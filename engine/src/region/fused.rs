@@ -15,7 +15,7 @@ use crate::cpu::view::OutView;
 use crate::graph::class::{Numbers, classify};
 use crate::graph::{Graph, Kind, Value};
 use crate::lane::{self, Program, Ref, Source, Step};
-use crate::{Error, Number, Result, Shape, Tensor, interpreter, tape};
+use crate::{Error, Number, Result, Tensor, interpreter, tape};
 
 /// The program. Its operands are those of the region, before numbers.
 #[derive(Debug)]
@@ -123,7 +123,7 @@ impl Fused {
                 sources.push(lane::source(tensor)?);
                 continue;
             };
-            let Some(place) = place_of(tensor, &shape) else { return Ok(false) };
+            let Some(place) = lane::place_of(tensor, &shape) else { return Ok(false) };
             outputs.push(place);
             sources.push(Source::Replaced(output));
         }
@@ -132,14 +132,6 @@ impl Fused {
         interrupt::unstopped(shape.numel(), run).ok_or(Error::Interrupted)??;
         Ok(true)
     }
-}
-
-/// Where the results of this shape go: to the elements of a tensor, if only this handle sees them.
-fn place_of<'a>(tensor: &'a mut Tensor, shape: &'a Shape) -> Option<OutView<'a>> {
-    let (dtype, start) = (tensor.dtype(), tensor.layout().offset);
-    let fits = tensor.layout().is_contiguous() && tensor.shape() == shape;
-    let bytes = tensor.own_bytes().filter(|_| fits)?;
-    OutView::from_element(bytes, start, shape, dtype)
 }
 
 impl Given {
@@ -164,7 +156,7 @@ mod tests {
     use super::*;
     use crate::functional::{add, mul, sqrt, sub, sum};
     use crate::region::Recording;
-    use crate::{DType, Device, Meta};
+    use crate::{DType, Device, Meta, Shape};
 
     fn tensor(values: &[f32]) -> Tensor {
         Tensor::from_vec(values, Shape::from([values.len()])).unwrap()

@@ -138,7 +138,7 @@ impl FusedFn {
     }
 }
 
-/// The kinds of arguments that may be those of a program: tensors of one shape or one element in main memory, numbers and switches.
+/// The kinds of arguments that may be those of a program: tensors in main memory, of one shape or without dimensions, numbers and switches.
 fn kinds_of(args: &[Value]) -> Option<Kinds> {
     let mut shape = None;
     let mut kinds = Kinds::new();
@@ -168,7 +168,8 @@ fn kinds_of(args: &[Value]) -> Option<Kinds> {
     Some(kinds)
 }
 
-/// Runs a program on the arguments; false, with nothing changed, where others see the elements that it changes.
+/// Runs a program on the arguments: on copies of what it changes where others see the elements. False, with nothing changed, where the ops
+/// have to come one after the other: if a variable may not be changed, or is another argument, too.
 fn change(fused: &Fused, args: &[Value]) -> engine::Result<bool> {
     let changed = fused.changed();
     let objects: SmallVec<[&Rc<TensorObj>; 8]> = args.iter().filter_map(Value::as_tensor).collect();
@@ -190,10 +191,12 @@ fn change(fused: &Fused, args: &[Value]) -> engine::Result<bool> {
     let mut tensors: SmallVec<[Tensor; 8]> = objects.iter().enumerate().map(read).collect();
     let (mut lent, mut copied) = (SmallVec::<[usize; 4]>::new(), SmallVec::<[usize; 4]>::new());
     for &at in changed {
-        match objects[at].lend() {
-            Some(own) => (tensors[at], _) = (own, lent.push(at)),
-            None => copied.push(at),
-        }
+        let Some(own) = objects[at].lend() else {
+            copied.push(at);
+            continue;
+        };
+        tensors[at] = own;
+        lent.push(at);
     }
     let done = match copied.is_empty() || are_apart(&objects, changed) {
         true => copy_all(&objects, &copied, &mut tensors)
