@@ -154,8 +154,10 @@ pub(crate) enum Sym<'a, T> {
     Step(&'a Recorder, u32),
 }
 
+/// None of these is inlined: functions of hundreds of steps are made of them, and compile many times faster so.
 impl<'a, T: Primitive> Sym<'a, T> {
     /// What an action gives on this alone; `known` computes it for a known number.
+    #[inline(never)]
     fn unary<R: Primitive>(self, action: Action, known: impl FnOnce(T) -> R) -> Sym<'a, R> {
         match self {
             Self::Known(x) => Sym::Known(known(x)),
@@ -163,6 +165,7 @@ impl<'a, T: Primitive> Sym<'a, T> {
         }
     }
 
+    #[inline(never)]
     fn binary<R: Primitive>(
         self,
         other: Self,
@@ -269,6 +272,7 @@ macro_rules! scalars {
                 Self::Known(value)
             }
 
+            #[inline(never)]
             fn select(cond: Self::Truth, yes: Self, no: Self) -> Self {
                 match cond {
                     Sym::Known(cond) => if cond { yes } else { no },
@@ -380,6 +384,7 @@ macro_rules! floats {
                 bits.unary(Action::Bits, |x: $Bits| <$T as Float>::from_bits(x))
             }
 
+            #[inline(never)]
             fn mul_add(self, by: Self, plus: Self) -> Self {
                 match (self, by, plus) {
                     (Self::Known(x), Self::Known(y), Self::Known(z)) => Self::Known(x.mul_add(y, z)),
