@@ -14,6 +14,7 @@ POINTS = 80
 HEAD = """//! Polynomials of functions, the highest power first, written by `tests/expected/generate_function_series.py`; t is in -1 .. 1.
 #![expect(clippy::approx_constant, reason = "it is a coefficient")]
 """
+TURN = mpf("0.82") ** 2
 ROOT = mp.findroot(mp.digamma, mpf("1.4616321449683623"))
 
 
@@ -50,6 +51,18 @@ def fitted(function, kept=None):
     return powers(series[:kept])
 
 
+def direct(function, low, high, kept):
+    """So many terms on an interval, in powers of the argument itself."""
+    middle, half = (low + high) / mpf(2), (high - low) / mpf(2)
+    total = [mpf(0)]
+    for coefficient in fitted(lambda t: function(middle + half * t), kept):
+        # Horner's scheme with t = (x - middle) / half.
+        shifted = [(up - middle * it) / half for up, it in zip([0, *total], [*total, 0])]
+        shifted[0] += coefficient
+        total = shifted
+    return total[kept - 1 :: -1]
+
+
 def taylor(first, count):
     """Coefficients of sin(pi x) / x or cos(pi x) in powers of x**2, the highest first."""
     return [(-1) ** k * mp.pi ** (2 * k + first) / mp.factorial(2 * k + first) for k in range(count)][::-1]
@@ -75,6 +88,10 @@ def erfc(t):
     return mp.log(mp.erfc(x) / s) + x * x
 
 
+def power(x):
+    return (mpf(2) ** x - 1) / x
+
+
 def scaled(order, x):
     return mp.exp(-x) * mp.besseli(order, x)
 
@@ -94,13 +111,25 @@ TABLES = {
     "I1_NEAR": ("exp(-x) I1(x) / x, t = x / 4 - 1", lambda: near(0, 8, lambda x: scaled(1, x) / x)),
     "I1_FAR": ("exp(-x) I1(x) sqrt(x), t = 16 / x - 1", lambda: fitted(lambda t: scaled(1, 16 / (t + 1)) * mp.sqrt(16 / (t + 1)))),
     "ERFC32": ("log(erfc(x) / s) + x^2 for s = 2 / (2 + x) and t = (s - 0.58) / 0.42, for numbers of 32 bits", lambda: fitted(erfc, 14)),
+    "EXP2_24": ("(2^x - 1) / x in powers of x, up to 1/2, for numbers of 32 bits", lambda: narrow(direct(power, mpf(-1) / 2, mpf(1) / 2, 6))),
+    "EXP2_21": ("2^x in powers of x, up to 1/2, to three bits less", lambda: narrow(direct(lambda x: mpf(2) ** x, mpf(-1) / 2, mpf(1) / 2, 6))),
+    "SIN_24": ("(sin(x) - x) / x^3 in powers of x^2, up to 0.82, for numbers of 32 bits", lambda: narrow(direct(lambda z: (mp.sin(mp.sqrt(z)) - mp.sqrt(z)) / mp.sqrt(z) ** 3, 0, TURN, 3))),
+    "COS_24": ("(cos(x) - 1 + x^2 / 2) / x^4 in powers of x^2, up to 0.82, for numbers of 32 bits", lambda: narrow(direct(lambda z: (mp.cos(mp.sqrt(z)) - 1 + z / 2) / z**2, 0, TURN, 3))),
     "EXP": ("exp(x) in powers of x, up to log(2) / 2", lambda: [1 / mp.factorial(k) for k in range(14)][::-1]),
 }
 
 
+class Narrow(float):
+    """A number of 32 bits."""
+
+
+def narrow(numbers):
+    return [Narrow(it) for it in numbers]
+
+
 def digits(number):
     """As Rust writes it, with its digits in groups of three."""
-    text = repr(float(number))
+    text = f"{number:.9g}" if isinstance(number, Narrow) else repr(float(number))
     mantissa, _, exponent = text.partition("e")
     whole, _, fraction = mantissa.partition(".")
     fraction = "_".join(fraction[at : at + 3] for at in range(0, len(fraction), 3)) or "0"
@@ -115,7 +144,8 @@ def main():
         numbers = table()
         lines = "".join(f"    {digits(it)},\n" for it in numbers)
         array = f"[\n{lines}]" if len(numbers) > 2 else f"[{', '.join(map(digits, numbers))}]"
-        parts.append(f"/// {meaning[0].upper()}{meaning[1:]}.\npub(super) const {name}: [f64; {len(numbers)}] = {array};\n")
+        dtype = "f32" if isinstance(numbers[0], Narrow) else "f64"
+        parts.append(f"/// {meaning[0].upper()}{meaning[1:]}.\npub(super) const {name}: [{dtype}; {len(numbers)}] = {array};\n")
         print(name, len(numbers))
     FILE.write_text("\n".join(parts))
 

@@ -1,16 +1,17 @@
 //! Transcendental functions on numbers of 32 bits as straight-line code, which the compiler turns into vector code.
 //!
-//! Coefficients of `exp`, `log` and `tanh` are those of the Cephes library (S. Moshier, single precision), those of
-//! `erf` are N. Juffa's. Functions that lose accuracy in 32 bits are computed in 64 and rounded once.
+//! Coefficients of `exp`, `log` and `tanh` near 0 are those of the Cephes library (S. Moshier, single precision), those of
+//! `erf` are N. Juffa's; those of powers of 2, `sin` and `cos` are of `series.rs`. Functions that lose accuracy in 32 bits are
+//! computed in 64 and rounded once.
 #![expect(clippy::excessive_precision, reason = "coefficients stand as published")]
 
-use std::f32::consts::LOG2_E;
-use std::f64::consts::{FRAC_1_SQRT_2, FRAC_2_PI, LN_2, LOG10_E};
+use std::f32::consts::{FRAC_2_PI, FRAC_PI_2, LOG2_E};
+use std::f64::consts::{FRAC_1_SQRT_2, LN_2, LOG10_E};
 
 use super::circular64::{PIO2_HI, PIO2_LO, has_bit};
 use super::float::{at_the_ends, clamp, polynomial};
 use super::float64::ROUND64;
-use super::series::ERFC32;
+use super::series::{COS_24, ERFC32, EXP2_21, EXP2_24, SIN_24};
 use super::{Float, Float32, Float64, Library, Scalar, Whole};
 
 /// Adding it rounds to an integer, which then stands in the low bits.
@@ -18,8 +19,10 @@ const ROUND32: f32 = 12_582_912.0;
 /// ln 2 in two parts; the first has few bits, so that its small multiples are exact.
 const LN2_HI: f32 = 0.693_359_4;
 const LN2_LO: f32 = -2.121_944_4e-4;
+/// What the nearest number of 32 bits lacks of pi / 2, in two parts.
+const PIO2_REST: [f32; 2] = [-4.371_139e-8, -1.715_124_9e-15];
 /// Arguments beyond this are reduced by the library.
-const TRIG_LIMIT: f32 = 1e9;
+const TRIG_LIMIT: f32 = 1e6;
 
 /// 2^n for n in -126..=127.
 #[inline(always)]
@@ -38,6 +41,13 @@ fn exp_parts<F: Float32>(x: F) -> (F::Int, F, F) {
         [1.987_569_2e-4, 1.398_2e-3, 8.333_452e-3, 4.166_579_6e-2, 0.166_666_66, 0.5],
     );
     (shifted.to_bits().wrapping_sub(F::Int::of(ROUND32.to_bits() as i32)), r, p)
+}
+
+/// (2^n, n) for a whole n in -126..=127, to which `ROUND32` was added.
+#[inline(always)]
+fn rounded_power<F: Float32>(shifted: F) -> (F, F) {
+    let n = shifted.to_bits().wrapping_sub(F::Int::of(ROUND32.to_bits() as i32));
+    (pow2(n), shifted - F::of(ROUND32))
 }
 
 #[inline(always)]
@@ -72,7 +82,13 @@ pub(crate) fn tanh<F: Float32>(x: F) -> F {
         [-5.704_988_7e-3, 2.063_908_9e-2, -5.373_971_5e-2, 0.133_314_42, -0.333_332_82],
     );
     let near = (p * z).mul_add(x, x);
-    let far = F::of(1.0) - F::of(2.0) / (exp(a + a) + F::of(1.0));
+    // From 10 on it is 1. There 2^y is e^(2 a).
+    let t = F::select(F::of(10.0).less(a), F::of(10.0), a);
+    let to_y = F::of(2.0 * LOG2_E);
+    let (scale, n) = rounded_power(t.mul_add(to_y, F::of(ROUND32)));
+    let f = t.mul_add(to_y, -n);
+    let e = polynomial(f, EXP2_24).mul_add(f, F::of(1.0));
+    let far = F::of(1.0) - F::of(2.0) / e.mul_add(scale, F::of(1.0));
     // The sign of zero, too.
     F::select(a.less(F::of(0.625)), near, far).copysign(x)
 }
@@ -110,19 +126,21 @@ pub(crate) fn log<F: Float32>(x: F) -> F {
 /// The error function; two polynomials, one of them in the exponent.
 #[inline(always)]
 pub(crate) fn erf<F: Float32>(x: F) -> F {
-    let t = x.abs();
-    let s = x * x;
-    let r = polynomial(t, [-1.728_534_7e-5, 3.831_972e-4]);
-    let u = polynomial(t, [-3.883_964_4e-3, 2.425_462_3e-2]);
+    let a = x.abs();
+    // From 4 on it is 1; the polynomial would turn round far out. NaN is not far.
+    let t = F::select(F::of(4.0).less(a), F::of(4.0), a);
+    let s = t * t;
+    let r = polynomial(t, [-1.728_534_7e-5 * LOG2_E, 3.831_972e-4 * LOG2_E]);
+    let u = polynomial(t, [-3.883_964_4e-3 * LOG2_E, 2.425_462_3e-2 * LOG2_E]);
     let r = r.mul_add(s, u);
-    let r = r.mul_add(t, F::of(-0.106_777_88));
-    let r = r.mul_add(t, F::of(-0.634_846_7));
-    let r = r.mul_add(t, F::of(-0.128_717_52));
-    let r = r.mul_add(t, -t);
-    // Beyond 4 the result is 1; the polynomial would turn round far out. Up to there the exponential is a normal number.
-    let (n, r, p) = exp_parts(r);
-    let e = p.mul_add(r * r, r) + F::of(1.0);
-    let far = F::select(F::of(4.0).less(t), F::of(1.0), F::of(1.0) - e * pow2::<F>(n));
+    let r = r.mul_add(t, F::of(-0.106_777_88 * LOG2_E));
+    let r = r.mul_add(t, F::of(-0.634_846_7 * LOG2_E));
+    let r = r.mul_add(t, F::of(-1.128_717_5 * LOG2_E));
+    // What 1 lacks is 2^y, at most a fifth, so that fewer of its bits matter.
+    let y = r * t;
+    let (scale, n) = rounded_power(y + F::of(ROUND32));
+    let e = polynomial(y - n, EXP2_21);
+    let far = (-e).mul_add(scale, F::of(1.0));
     let r = polynomial(
         s,
         [
@@ -134,7 +152,6 @@ pub(crate) fn erf<F: Float32>(x: F) -> F {
             0.128_379_16,
         ],
     );
-    // NaN is not far.
     let near = r.mul_add(x, x);
     F::select(F::of(0.927_734_4).less(t), far.copysign(x), near)
 }
@@ -321,44 +338,55 @@ pub(crate) fn pow<F: Float32>(x: F, y: F) -> F {
     F::select(y.equals(zero) | x.equals(one), one, res)
 }
 
-type Wide<F> = <F as Float32>::Wide;
-type WideInt<F> = <Wide<F> as Float64>::Int;
-
-/// (sin, cos, quadrant) of x reduced to [-pi/4, pi/4], for |x| up to `TRIG_LIMIT`.
+/// (sin, cos, quadrant) of x reduced to [-pi/4, pi/4], for |x| up to `TRIG_LIMIT`: by the nearest number to pi / 2 without rounding (Cody and
+/// Waite 1980), then by what that lacks. To 1.7 units in the last place.
 #[inline(always)]
-fn sin_cos<F: Float32>(x: F) -> (Wide<F>, Wide<F>, WideInt<F>) {
-    let wide = F::Wide::of;
-    let y = x.widen();
-    let shifted = y.mul_add(wide(FRAC_2_PI), wide(ROUND64));
-    let n = shifted - wide(ROUND64);
-    let r = (-n).mul_add(wide(PIO2_LO), (-n).mul_add(wide(PIO2_HI), y));
+fn sin_cos<F: Float32>(x: F) -> (F, F, F::Int) {
+    let shifted = x.mul_add(F::of(FRAC_2_PI), F::of(ROUND32));
+    let n = -(shifted - F::of(ROUND32));
+    let r = n.mul_add(F::of(FRAC_PI_2), x);
+    let r = n.mul_add(F::of(PIO2_REST[1]), n.mul_add(F::of(PIO2_REST[0]), r));
     let z = r * r;
-    let s = polynomial(z, [1.0 / 362_880.0, -1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0]);
-    let c =
-        polynomial(z, [-1.0 / 3_628_800.0, 1.0 / 40_320.0, -1.0 / 720.0, 1.0 / 24.0, -0.5, 1.0]);
+    let s = polynomial(z, SIN_24);
+    let c = polynomial(z, COS_24).mul_add(z, F::of(-0.5)).mul_add(z, F::of(1.0));
     ((s * z).mul_add(r, r), c, shifted.to_bits())
+}
+
+/// The first in even quadrants, the second in odd ones; negative in every other pair of quadrants.
+#[inline(always)]
+fn in_quadrant<F: Float32>(quadrant: F::Int, even: F, odd: F) -> F {
+    let bit = |at: i32| quadrant & F::Int::of(at);
+    let size = F::select(bit(1).equals(F::Int::of(0)), even, odd);
+    F::from_bits(size.to_bits() ^ (bit(2) << 30))
 }
 
 #[inline(always)]
 pub(crate) fn sin<F: Float32>(x: F) -> F {
     let (s, c, quadrant) = sin_cos(x);
-    let size = F::Wide::select(has_bit::<F::Wide>(quadrant, 1), c, s);
-    let res = F::narrow(F::Wide::select(has_bit::<F::Wide>(quadrant, 2), -size, size));
-    F::select(x.equals(F::of(0.0)), x, res)
+    F::select(x.equals(F::of(0.0)), x, in_quadrant(quadrant, s, c))
 }
 
 #[inline(always)]
 pub(crate) fn cos<F: Float32>(x: F) -> F {
     let (s, c, quadrant) = sin_cos(x);
-    let size = F::Wide::select(has_bit::<F::Wide>(quadrant, 1), s, c);
-    let turned = quadrant.wrapping_add(WideInt::<F>::of(1));
-    F::narrow(F::Wide::select(has_bit::<F::Wide>(turned, 2), -size, size))
+    in_quadrant(quadrant.wrapping_add(F::Int::of(1)), s, c)
 }
 
+/// In 64 bits: the quotient would double the error.
 #[inline(always)]
 pub(crate) fn tan<F: Float32>(x: F) -> F {
-    let (s, c, quadrant) = sin_cos(x);
-    let res = F::narrow(F::Wide::select(has_bit::<F::Wide>(quadrant, 1), -c / s, s / c));
+    let wide = F::Wide::of;
+    let y = x.widen();
+    let shifted = y.mul_add(wide(std::f64::consts::FRAC_2_PI), wide(ROUND64));
+    let n = shifted - wide(ROUND64);
+    let r = (-n).mul_add(wide(PIO2_LO), (-n).mul_add(wide(PIO2_HI), y));
+    let z = r * r;
+    let s = polynomial(z, [1.0 / 362_880.0, -1.0 / 5_040.0, 1.0 / 120.0, -1.0 / 6.0]);
+    let s = (s * z).mul_add(r, r);
+    let c =
+        polynomial(z, [-1.0 / 3_628_800.0, 1.0 / 40_320.0, -1.0 / 720.0, 1.0 / 24.0, -0.5, 1.0]);
+    let is_odd = has_bit::<F::Wide>(shifted.to_bits(), 1);
+    let res = F::narrow(F::Wide::select(is_odd, -c / s, s / c));
     F::select(x.equals(F::of(0.0)), x, res)
 }
 
@@ -378,4 +406,42 @@ pub(crate) fn reduced<F: Float32>(x: F, near: F, library: Library) -> F {
 #[inline(always)]
 pub(crate) fn rounded<F: Float32>(x: F, of: impl Fn(F::Wide) -> F::Wide) -> F {
     F::narrow(of(x.widen()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many units in the last place of a number are between it and another.
+    fn error(got: f32, want: f64) -> f64 {
+        let size = (want.abs() as f32).max(f32::MIN_POSITIVE);
+        (f64::from(got) - want).abs() / f64::from(size.next_up() - size)
+    }
+
+    #[test]
+    fn functions_are_right_to_two_units_in_the_last_place() {
+        type Row = (&'static str, f32, f32, fn(f32) -> f32, fn(f64) -> f64);
+        let rows: [Row; 6] = [
+            ("sin", 1.7, TRIG_LIMIT, sin, f64::sin),
+            ("cos", 1.7, TRIG_LIMIT, cos, f64::cos),
+            ("tan", 0.6, TRIG_LIMIT, tan, f64::tan),
+            ("tanh", 1.5, 20.0, tanh, f64::tanh),
+            ("erf", 1.5, 6.0, erf, super::super::erf),
+            ("exp", 1.1, 88.0, exp, f64::exp),
+        ];
+        for (name, most, limit, got, want) in rows {
+            for bits in (0..limit.to_bits()).step_by(1009) {
+                let x = f32::from_bits(bits);
+                for x in [x, -x] {
+                    let far = error(got(x), want(f64::from(x)));
+                    assert!(far <= most.into(), "{name}({x:e}) = {:e}, {far} units off", got(x));
+                }
+            }
+            let is_odd = !["cos", "exp"].contains(&name);
+            assert!(got(f32::NAN).is_nan() && (!is_odd || got(-0.0).is_sign_negative()), "{name}");
+        }
+        // What is left of one.
+        assert!((2_000_000..4_500_000).all(|it| erf(it as f32 * 1e-6) <= 1.0 && erf(4.5) == 1.0));
+        assert!(tanh(f32::INFINITY) == 1.0 && erf(f32::NEG_INFINITY) == -1.0);
+    }
 }

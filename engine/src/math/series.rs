@@ -330,6 +330,32 @@ pub(super) const ERFC32: [f64; 14] = [
     -0.563_156_785_710_372_8,
 ];
 
+/// (2^x - 1) / x in powers of x, up to 1/2, for numbers of 32 bits.
+pub(super) const EXP2_24: [f32; 6] = [
+    0.000_154_614_475,
+    0.001_339_086_74,
+    0.009_618_056_67,
+    0.055_503_571,
+    0.240_226_509,
+    0.693_147_188,
+];
+
+/// 2^x in powers of x, up to 1/2, to three bits less.
+pub(super) const EXP2_21: [f32; 6] = [
+    0.001_340_043_22,
+    0.009_676_037_1,
+    0.055_503_272_1,
+    0.240_221_074,
+    0.693_147_207,
+    1.000_000_08,
+];
+
+/// (sin(x) - x) / x^3 in powers of x^2, up to 0.82, for numbers of 32 bits.
+pub(super) const SIN_24: [f32; 3] = [-0.000_195_652_998, 0.008_332_639_13, -0.166_666_641];
+
+/// (cos(x) - 1 + x^2 / 2) / x^4 in powers of x^2, up to 0.82, for numbers of 32 bits.
+pub(super) const COS_24: [f32; 3] = [2.452_528_95e-5, -0.001_388_819_36, 0.041_666_664_1];
+
 /// Exp(x) in powers of x, up to log(2) / 2.
 pub(super) const EXP: [f64; 14] = [
     1.605_904_383_682_161_3e-10,
