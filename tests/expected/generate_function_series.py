@@ -5,6 +5,7 @@ Each is the Chebyshev series of a function on an interval, computed from its val
 """
 
 import pathlib
+import struct
 
 from mpmath import mp, mpf
 
@@ -127,9 +128,17 @@ def narrow(numbers):
     return [Narrow(it) for it in numbers]
 
 
+def shortest(number):
+    """As few digits as name the nearest number of 32 bits."""
+    bits = struct.pack("f", number)
+    (number,) = struct.unpack("f", bits)
+    texts = (f"{number:.{count}g}" for count in range(1, 10))
+    return next(it for it in texts if struct.pack("f", float(it)) == bits)
+
+
 def digits(number):
     """As Rust writes it, with its digits in groups of three."""
-    text = f"{number:.9g}" if isinstance(number, Narrow) else repr(float(number))
+    text = shortest(number) if isinstance(number, Narrow) else repr(float(number))
     mantissa, _, exponent = text.partition("e")
     whole, _, fraction = mantissa.partition(".")
     fraction = "_".join(fraction[at : at + 3] for at in range(0, len(fraction), 3)) or "0"

@@ -1,25 +1,23 @@
 //! Products of matrices of bfloat16 by the processor's unit for tiles (Intel AMX): numbers are multiplied and added up in float32, and
 //! rounded once. Numbers below the normal ones count as 0 there.
 //!
-//! Both operands are brought into tiles, so that a block of 32 x 32 elements takes four loads and four products of tiles a step. A chunk of
-//! the work keeps its part of A in the second cache while strips of B go by.
+//! Both operands are brought into tiles, so that a block of 32 x 32 elements takes four loads and four products of tiles a step. All of the right
+//! one is, once; a chunk of the work keeps its part of the left one in the second cache while strips of the right one go by, each asked for while the
+//! one before it is multiplied. Of a strip as many steps as the first cache holds are multiplied by all rows of the chunk, so that half of the loads
+//! come from there. Either operand may be the left one, whose columns are then rows of the result: where that leaves less to transpose, B is. For a
+//! few columns left tiles are read where they lie.
 
 mod pack;
+mod round;
 #[cfg(test)]
 mod tests;
 mod unit;
 
-use std::arch::x86_64::{
-    __m512, __m512i, _CMP_UNORD_Q, _mm256_mask_storeu_epi16, _mm256_storeu_si256, _mm512_add_epi32,
-    _mm512_add_ps, _mm512_and_si512, _mm512_castps_si512, _mm512_cmp_ps_mask,
-    _mm512_cvtepi32_epi16, _mm512_loadu_ps, _mm512_mask_or_epi32, _mm512_set1_epi32,
-    _mm512_srli_epi32,
-};
 use std::ops::Range;
 use std::sync::PoisonError;
 
 use pack::{LEN, Lanes, STEPS, Side};
-use unit::{SIDE, Tiles};
+use unit::{AHEAD, Left, SIDE, Tiles};
 
 use super::alloc::{AllocError, Bytes};
 use super::features::{Isa, isa};
@@ -30,10 +28,14 @@ use crate::sync::Mutex;
 
 /// Rows and columns of a block of the result.
 const BLOCK: usize = 2 * SIDE;
-/// Columns of a chunk of work at most.
-const COLUMNS: usize = 8 * BLOCK;
-/// Elements of A that a chunk keeps near, about.
+/// Columns at most for which left tiles are read where they lie.
+const FEW: usize = 2 * BLOCK;
+/// Elements of the left operand that a chunk keeps near, about.
 const NEAR: usize = 1 << 18;
+/// Tiles of a panel of the right operand that the first cache keeps.
+const STRIP: usize = 16;
+/// Chunks that each thread gets, so that none waits long for another.
+const CHUNKS: usize = 2;
 /// Multiplications that are worth a second thread.
 const PARALLEL: usize = 1 << 22;
 
@@ -87,10 +89,16 @@ pub fn multiply(
     failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// Bytes of the tiles of both operands.
+/// Bytes of the tiles of the right operand, and of a chunk's of the left one.
 pub fn workspace([m, n, k]: [usize; 3]) -> usize {
-    let lanes = m.next_multiple_of(SIDE).saturating_add(n.next_multiple_of(SIDE));
+    let lanes = |left, right: usize| chunk_rows(left, k) + right.next_multiple_of(BLOCK);
+    let lanes = lanes(m, n).max(lanes(n, m));
     lanes.saturating_mul(k.next_multiple_of(STEPS)).saturating_mul(size_of::<u16>())
+}
+
+/// Rows of a chunk at most, in whole blocks.
+fn chunk_rows(m: usize, k: usize) -> usize {
+    (NEAR / k.next_multiple_of(STEPS).max(1) / BLOCK).max(1).min(m.div_ceil(BLOCK)) * BLOCK
 }
 
 impl Matrix<'_> {
@@ -111,125 +119,183 @@ fn multiply_one(
     let left = Lanes { elements: a.elements, sizes: [m, k], strides: a.strides };
     let right =
         Lanes { elements: b.elements, sizes: [n, k], strides: [b.strides[1], b.strides[0]] };
-    let (left, right) =
-        (packed(Side::Left, &left, parallel)?, packed(Side::Right, &right, parallel)?);
-    let (left, right) = (typed::slice(&left), typed::slice(&right));
-    Product { m, n, tiles: k.div_ceil(STEPS), left, right, bias: bias.unwrap_or_default() }
-        .run(out, parallel);
-    Ok(())
-}
-
-/// All tiles of an operand.
-fn packed(side: Side, from: &Lanes<'_>, parallel: bool) -> Result<Bytes, AllocError> {
-    let [lanes, steps] = from.sizes;
-    let (panels, len) = (lanes.div_ceil(SIDE), steps.div_ceil(STEPS) * LEN);
-    let mut bytes = Bytes::uninit(panels.saturating_mul(len).saturating_mul(size_of::<u16>()))?;
+    let tiles = k.div_ceil(STEPS);
+    let cost = |[left, right]: [&Lanes<'_>; 2]| {
+        let of = |it: &Lanes<'_>, side| if it.is_turned_for(side) { it.sizes[0] } else { 0 };
+        of(left, Side::Left) + of(right, Side::Right)
+    };
+    let turned = cost([&right, &left]) < cost([&left, &right]);
+    let [left, right] = if turned { [right, left] } else { [left, right] };
+    let strips = right.sizes[0].div_ceil(BLOCK);
+    let mut bytes = strip_bytes(strips, tiles)?;
     let to = Shared(typed::slice_mut::<u16>(&mut bytes).as_mut_ptr());
-    pool::for_each_chunk_if(parallel, panels, &|panel| {
-        // SAFETY: there are that many panels, and each is given once; the instructions are those of the set in use.
-        unsafe { pack::pack(side, from, panel * SIDE, to.part(panel * len..(panel + 1) * len)) };
+    pool::for_each_chunk_if(parallel, strips, &|strip| {
+        let len = strip_len(tiles);
+        // SAFETY: there are that many strips, and each is given once; the instructions are those of the set in use.
+        unsafe {
+            let to = to.part(strip * len..(strip + 1) * len);
+            pack::pack(Side::Right, &right, strip * BLOCK, to);
+        }
     });
-    Ok(bytes)
+    let [m, columns] = [left.sizes[0], right.sizes[0]];
+    let (right, bias) = (typed::slice(&bytes), bias.unwrap_or_default());
+    Product { m, n: columns, tiles, left, right, bias, turned, step: n }.run(out, parallel)
 }
 
-/// Packed operands.
+/// Elements of the tiles of a strip of 32 lanes: two panels, one behind the other.
+fn strip_len(tiles: usize) -> usize {
+    2 * tiles * LEN
+}
+
+fn strip_bytes(strips: usize, tiles: usize) -> Result<Bytes, AllocError> {
+    Bytes::uninit(strips.saturating_mul(strip_len(tiles)).saturating_mul(size_of::<u16>()))
+}
+
+/// What is multiplied: the left operand as it lies, the right one in strips.
 struct Product<'a> {
+    /// Lanes of the left operand, and of the right one.
     m: usize,
     n: usize,
     /// Tiles of a panel.
     tiles: usize,
-    left: &'a [u16],
+    left: Lanes<'a>,
     right: &'a [u16],
-    /// A value for each column, or none.
+    /// A value for each column of the result, or none.
     bias: &'a [f32],
+    /// Whether lanes of the left operand are columns of the result.
+    turned: bool,
+    /// Elements of a row of the result.
+    step: usize,
 }
 
 /// A block of sums.
+#[derive(Clone)]
 #[repr(C, align(64))]
 struct Block([f32; BLOCK * BLOCK]);
 
 impl Product<'_> {
-    fn run(&self, out: &mut [u16], parallel: bool) {
-        let near = (NEAR / (self.tiles * STEPS).max(1) / BLOCK).max(1) * BLOCK;
-        let (down, across) = (self.m.div_ceil(near), self.n.div_ceil(COLUMNS));
-        let out = Shared(out.as_mut_ptr());
-        pool::for_each_chunk_if(parallel, down * across, &|chunk| {
-            let (i, j) = (chunk / across * near, chunk % across * COLUMNS);
-            let (rows, columns) = (i..self.m.min(i + near), j..self.n.min(j + COLUMNS));
-            let Some(unit) = Tiles::take() else { return };
-            for column in columns.step_by(BLOCK) {
-                if interrupt::ends_here() {
-                    return;
-                }
-                // SAFETY: chunks have blocks of their own.
-                unsafe { self.strip(&unit, rows.clone(), column, out.get()) };
+    fn run(&self, out: &mut [u16], parallel: bool) -> Result<(), AllocError> {
+        let [rows, columns] = self.chunk(parallel);
+        let across = self.n.div_ceil(columns);
+        let (out, failed) = (Shared(out.as_mut_ptr()), Mutex::new(None));
+        pool::for_each_chunk_if(parallel, self.m.div_ceil(rows) * across, &|chunk| {
+            let (i, j) = (chunk / across * rows, chunk % across * columns);
+            let (rows, columns) = (i..self.m.min(i + rows), j..self.n.min(j + columns));
+            // SAFETY: chunks have blocks of their own.
+            if let Err(error) = unsafe { self.block(rows, columns, out.get()) } {
+                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
             }
         });
+        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Some rows of the strip that begins at a column.
+    /// Rows and columns of a chunk, in whole blocks. More threads than chunks of rows share the columns.
+    fn chunk(&self, parallel: bool) -> [usize; 2] {
+        let wanted = if parallel { CHUNKS * pool::threads() } else { 1 };
+        let even = self.m.div_ceil(wanted).next_multiple_of(BLOCK);
+        let rows = chunk_rows(self.m, self.tiles * STEPS).min(even).max(BLOCK);
+        let across = wanted.div_ceil(self.m.div_ceil(rows)).max(1);
+        [rows, self.n.div_ceil(across).next_multiple_of(BLOCK)]
+    }
+
+    /// Some rows and columns, which begin with a block.
     ///
     /// # Safety
     /// `out` is the whole result, and nobody else uses these elements.
-    unsafe fn strip(&self, unit: &Tiles, rows: Range<usize>, column: usize, out: *mut u16) {
-        let mut sums = Block([0.0; BLOCK * BLOCK]);
-        let columns = BLOCK.min(self.n - column);
-        let mut bias = [0.0; BLOCK];
-        let given = self.bias.get(column..).unwrap_or_default();
-        bias.iter_mut().zip(given).for_each(|(slot, it)| *slot = *it);
-        let right = panels(self.right, column, self.n, self.tiles);
-        for row in rows.clone().step_by(BLOCK) {
-            let left = panels(self.left, row, self.m, self.tiles);
-            // SAFETY: panels have that many tiles; the block lies in the result; the instructions are those of the set in use.
-            unsafe {
-                unit.multiply(left, right, self.tiles, sums.0.as_mut_ptr());
-                let lines = &sums.0[..BLOCK.min(rows.end - row) * BLOCK];
-                round(lines, &bias, columns, self.n, out.add(row * self.n + column));
-            }
+    unsafe fn block(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        out: *mut u16,
+    ) -> Result<(), AllocError> {
+        let strips = rows.len().div_ceil(BLOCK);
+        let lies = self.n <= FEW && self.left.are_tiles();
+        let mut bytes = strip_bytes(if lies { 0 } else { strips }, self.tiles)?;
+        let len = strip_len(self.tiles).max(1);
+        for (at, to) in typed::slice_mut::<u16>(&mut bytes).chunks_exact_mut(len).enumerate() {
+            // SAFETY: the instructions are those of the set in use.
+            unsafe { pack::pack(Side::Left, &self.left, rows.start + at * BLOCK, to) };
         }
+        let packed = (!lies).then(|| typed::slice(&bytes));
+        let Some(unit) = Tiles::take() else { return Ok(()) };
+        let mut sums = vec![Block([0.0; BLOCK * BLOCK]); strips];
+        for column in columns.step_by(BLOCK) {
+            if interrupt::ends_here() {
+                break;
+            }
+            // SAFETY: promised by the caller.
+            unsafe { self.strip(&unit, packed, &mut sums, [rows.start, column], out) };
+        }
+        Ok(())
     }
-}
 
-/// Where the two panels from a lane on begin; the second is the first where there is none.
-fn panels(packed: &[u16], lane: usize, lanes: usize, tiles: usize) -> [*const u8; 2] {
-    let of = |it: usize| packed[it / SIDE * tiles * LEN..].as_ptr().cast();
-    [of(lane), of(if lane + SIDE < lanes { lane + SIDE } else { lane })]
-}
-
-/// The lines of a block with the biases added, rounded to nearest, as so many columns of rows that lie `step` elements apart.
-///
-/// # Safety
-/// The rows lie there, and nobody else uses them.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-unsafe fn round(sums: &[f32], bias: &[f32; BLOCK], columns: usize, step: usize, to: *mut u16) {
-    // SAFETY: there are two vectors.
-    let bias = [0, SIDE].map(|at| unsafe { _mm512_loadu_ps(bias[at..].as_ptr()) });
-    for (at, line) in sums.chunks_exact(BLOCK).enumerate() {
-        let to = to.wrapping_add(at * step);
-        for (half, bias) in bias.iter().enumerate() {
-            let columns = columns.saturating_sub(half * SIDE);
-            // SAFETY: lines have two vectors; elements of other columns are not written.
-            unsafe {
-                let sum = _mm512_add_ps(_mm512_loadu_ps(line[half * SIDE..].as_ptr()), *bias);
-                let bits = _mm512_cvtepi32_epi16(rounded(sum));
-                let to = to.wrapping_add(half * SIDE);
-                match columns {
-                    SIDE.. => _mm256_storeu_si256(to.cast(), bits),
-                    _ => _mm256_mask_storeu_epi16(to.cast(), (1 << columns) - 1, bits),
+    /// Some rows, whose tiles are given unless they are read where they lie, of the strip that begins at a column.
+    ///
+    /// # Safety
+    /// `out` is the whole result, and nobody else uses these elements.
+    unsafe fn strip(
+        &self,
+        unit: &Tiles,
+        packed: Option<&[u16]>,
+        sums: &mut [Block],
+        [row, column]: [usize; 2],
+        out: *mut u16,
+    ) {
+        let len = strip_len(self.tiles);
+        let right = &self.right[column / BLOCK * len..];
+        let parts = self.tiles.div_ceil(STRIP).max(1);
+        // The next strip is asked for little by little.
+        let mut next =
+            right.get(len..).unwrap_or_default().chunks(STRIP * AHEAD / size_of::<u16>());
+        for start in (0..parts).map(|it| it * STRIP) {
+            let steps = STRIP.min(self.tiles - start);
+            for (at, sums) in sums.iter_mut().enumerate() {
+                let row = row + at * BLOCK;
+                let a = match packed {
+                    Some(left) => Left {
+                        panels: panels(&left[at * len..], self.tiles, start),
+                        row: STEPS * size_of::<u16>(),
+                        tile: LEN * size_of::<u16>(),
+                    },
+                    None => self.left.tiles(row, start),
+                };
+                let b = panels(right, self.tiles, start);
+                let to = sums.0.as_mut_ptr();
+                let ahead = next.next().map_or(to.cast_const().cast(), |it| it.as_ptr().cast());
+                // SAFETY: panels have that many tiles; the block lies in the result; the instructions are those of the set in use.
+                unsafe {
+                    unit.multiply(a, b, steps, to, start > 0, ahead);
+                    if start + steps == self.tiles {
+                        self.finish(sums, [row, column], out);
+                    }
                 }
             }
         }
     }
+
+    /// Writes the sums of a block that begins at two lanes.
+    ///
+    /// # Safety
+    /// As of `strip`.
+    #[target_feature(enable = "avx512f,avx512bw,avx512vl")]
+    unsafe fn finish(&self, sums: &Block, lanes: [usize; 2], out: *mut u16) {
+        let there = [self.m - lanes[0], self.n - lanes[1]].map(|it| it.min(BLOCK));
+        let turned;
+        let (lines, [row, column], [rows, columns]) = match self.turned {
+            true => {
+                turned = round::turned(&sums.0);
+                (&turned, [lanes[1], lanes[0]], [there[1], there[0]])
+            }
+            false => (&sums.0, lanes, there),
+        };
+        let bias = self.bias.get(column..).unwrap_or_default();
+        let to = out.wrapping_add(row * self.step + column);
+        // SAFETY: promised by the caller; these are the rows and columns that are there.
+        unsafe { round::write(&lines[..rows * BLOCK], columns, bias, to, self.step) };
+    }
 }
 
-/// The upper halves of float32 numbers, rounded to nearest, ties to even.
-#[target_feature(enable = "avx512f,avx512bw,avx512vl")]
-fn rounded(x: __m512) -> __m512i {
-    let bits = _mm512_castps_si512(x);
-    let upper = _mm512_srli_epi32::<16>(bits);
-    let more =
-        _mm512_add_epi32(_mm512_and_si512(upper, _mm512_set1_epi32(1)), _mm512_set1_epi32(0x7fff));
-    let near = _mm512_srli_epi32::<16>(_mm512_add_epi32(bits, more));
-    let is_nan = _mm512_cmp_ps_mask::<_CMP_UNORD_Q>(x, x);
-    _mm512_mask_or_epi32(near, is_nan, upper, _mm512_set1_epi32(0x40))
+/// Where a tile begins in both panels of a strip.
+fn panels(strip: &[u16], tiles: usize, start: usize) -> [*const u8; 2] {
+    [start, tiles + start].map(|it| strip[it * LEN..].as_ptr().cast())
 }

@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
-use super::unit::SIDE;
+use super::unit::{Left, SIDE};
 
 /// Steps of a tile.
 pub(super) const STEPS: usize = 2 * SIDE;
@@ -31,26 +31,60 @@ pub(super) struct Lanes<'a> {
     pub(super) strides: [usize; 2],
 }
 
-type Rows = [__m512i; SIDE];
+pub(super) type Rows = [__m512i; SIDE];
 
-/// The tiles of 16 lanes from `lane` on, one behind the other; lanes and steps that are not there are 0.
+/// The tiles of two panels of 16 lanes from `lane` on, one panel behind the other; lanes and steps that are not there are 0.
 ///
 /// # Panics
 /// If `to` has another length, or an element lies outside.
 #[target_feature(enable = "avx512f,avx512bw")]
 pub(super) fn pack(side: Side, from: &Lanes<'_>, lane: usize, to: &mut [u16]) {
-    assert_eq!(to.len(), from.sizes[1].div_ceil(STEPS) * LEN, "elements of the tiles");
-    for (at, tile) in to.chunks_exact_mut(LEN).enumerate() {
-        let (rows, of) = from.rows(lane, at * STEPS);
-        let rows = if of == side { rows } else { transposed(rows) };
-        for (row, to) in rows.iter().zip(tile.chunks_exact_mut(STEPS)) {
-            // SAFETY: a row has 64 bytes.
-            unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), *row) };
+    assert_eq!(to.len(), 2 * from.sizes[1].div_ceil(STEPS) * LEN, "elements of the tiles");
+    let (first, second) = to.split_at_mut(to.len() / 2);
+    let panels = first.chunks_exact_mut(LEN).zip(second.chunks_exact_mut(LEN));
+    // Side by side: lines of the caches hold steps of both.
+    for (at, (first, second)) in panels.enumerate() {
+        for (tile, lane) in [(first, lane), (second, lane + SIDE)] {
+            if lane >= from.sizes[0] {
+                tile.fill(0);
+                continue;
+            }
+            let (rows, of) = from.rows(lane, at * STEPS);
+            let rows = if of == side { rows } else { transposed(rows) };
+            for (row, to) in rows.iter().zip(tile.chunks_exact_mut(STEPS)) {
+                // SAFETY: a row has 64 bytes.
+                unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), *row) };
+            }
         }
     }
 }
 
 impl Lanes<'_> {
+    /// Whether bringing it into tiles of that side transposes them.
+    pub(super) fn is_turned_for(&self, side: Side) -> bool {
+        (self.strides[1] == 1) != (side == Side::Left)
+    }
+
+    /// The tiles of two panels from a lane on, from a tile on, where they lie.
+    pub(super) fn tiles(&self, lane: usize, tile: usize) -> Left {
+        let panel = |lane: usize| {
+            let from = &self.elements[lane * self.strides[0] + tile * STEPS..];
+            let left = self.sizes[1] - tile * STEPS;
+            assert!(from.len() >= (SIDE - 1) * self.strides[0] + left, "elements of a panel");
+            from.as_ptr().cast()
+        };
+        let size = size_of::<u16>();
+        let panels = [panel(lane), panel(lane + SIDE)];
+        Left { panels, row: self.strides[0] * size, tile: STEPS * size }
+    }
+
+    /// Whether left tiles of two panels each may be read where they are.
+    pub(super) fn are_tiles(&self) -> bool {
+        let [lanes, steps] = self.sizes;
+        let is_whole = lanes.is_multiple_of(2 * SIDE) && steps.is_multiple_of(STEPS);
+        is_whole && self.strides[1] == 1 && steps > 0
+    }
+
     /// A tile from a lane and a step on, as that of the side which takes fewer instructions.
     #[target_feature(enable = "avx512f,avx512bw")]
     fn rows(&self, lane: usize, step: usize) -> (Rows, Side) {
@@ -98,7 +132,7 @@ fn pairs(from: &[u16], stride: usize) -> Rows {
 
 /// Words in rows to words in columns.
 #[target_feature(enable = "avx512f,avx512bw")]
-fn transposed(rows: Rows) -> Rows {
+pub(super) fn transposed(rows: Rows) -> Rows {
     let mut twos = [_mm512_setzero_si512(); SIDE];
     for at in (0..SIDE).step_by(2) {
         twos[at] = _mm512_unpacklo_epi32(rows[at], rows[at + 1]);

@@ -43,6 +43,9 @@ fn all_sizes_and_ways_to_lie() {
         [64, 10, 128],
         [17, 49, 1],
         [40, 40, 0],
+        [3, 96, 96],
+        [70, 128, 1100],
+        [600, 40, 1100],
     ];
     for (sizes, way) in sizes.iter().flat_map(|it| (0..WAYS * WAYS).map(move |way| (*it, way))) {
         let [m, n, k] = sizes;
