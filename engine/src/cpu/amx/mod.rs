@@ -73,16 +73,29 @@ pub fn multiply(
         let [from_a, from_b] = starts.get(at);
         multiply_one(sizes, [a.from(from_a), b.from(from_b)], bias, out, parallel)
     };
+    if out.is_empty() {
+        return Ok(());
+    }
     let work = sizes.into_iter().fold(starts.len(), usize::saturating_mul);
     if starts.len() == 1 {
         return one(0, out, work > PARALLEL);
     }
     let out = Shared(out.as_mut_ptr());
-    let failed = Mutex::new(None);
-    pool::for_each_chunk_if(work > PARALLEL, starts.len(), &|at| {
+    try_each_chunk(work > PARALLEL, starts.len(), &|at| {
         // SAFETY: there are that many results, and each is given once.
-        let out = unsafe { out.part(at * m * n..(at + 1) * m * n) };
-        if let Err(error) = one(at, out, false) {
+        one(at, unsafe { out.part(at * m * n..(at + 1) * m * n) }, false)
+    })
+}
+
+/// As [`pool::for_each_chunk_if`], with one of the errors if there are any.
+fn try_each_chunk(
+    parallel: bool,
+    n_chunks: usize,
+    f: &(dyn Fn(usize) -> Result<(), AllocError> + Sync),
+) -> Result<(), AllocError> {
+    let failed = Mutex::new(None);
+    pool::for_each_chunk_if(parallel, n_chunks, &|at| {
+        if let Err(error) = f(at) {
             *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
         }
     });
@@ -91,7 +104,8 @@ pub fn multiply(
 
 /// Bytes of the tiles of the right operand, and of a chunk's of the left one.
 pub fn workspace([m, n, k]: [usize; 3]) -> usize {
-    let lanes = |left, right: usize| chunk_rows(left, k) + right.next_multiple_of(BLOCK);
+    let lanes =
+        |left, right: usize| chunk_rows(left, k).saturating_add(right.next_multiple_of(BLOCK));
     let lanes = lanes(m, n).max(lanes(n, m));
     lanes.saturating_mul(k.next_multiple_of(STEPS)).saturating_mul(size_of::<u16>())
 }
@@ -177,16 +191,13 @@ impl Product<'_> {
     fn run(&self, out: &mut [u16], parallel: bool) -> Result<(), AllocError> {
         let [rows, columns] = self.chunk(parallel);
         let across = self.n.div_ceil(columns);
-        let (out, failed) = (Shared(out.as_mut_ptr()), Mutex::new(None));
-        pool::for_each_chunk_if(parallel, self.m.div_ceil(rows) * across, &|chunk| {
+        let out = Shared(out.as_mut_ptr());
+        try_each_chunk(parallel, self.m.div_ceil(rows) * across, &|chunk| {
             let (i, j) = (chunk / across * rows, chunk % across * columns);
             let (rows, columns) = (i..self.m.min(i + rows), j..self.n.min(j + columns));
             // SAFETY: chunks have blocks of their own.
-            if let Err(error) = unsafe { self.block(rows, columns, out.get()) } {
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-            }
-        });
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+            unsafe { self.block(rows, columns, out.get()) }
+        })
     }
 
     /// Rows and columns of a chunk, in whole blocks. More threads than chunks of rows share the columns.

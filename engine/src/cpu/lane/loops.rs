@@ -84,12 +84,18 @@ unsafe fn write<'a, T: Plain>(ptr: *mut u8, n: usize) -> &'a mut [T] {
     unsafe { std::slice::from_raw_parts_mut(ptr.cast(), n) }
 }
 
+/// Whether any needs the other function. All are looked at, so that the loop becomes vector code.
+#[inline(always)]
+fn are_far<A: Plain, R, F: Map1<A, R>>(a: &[A]) -> bool {
+    F::REDO && a.iter().fold(false, |met, &x| met | F::redo(x))
+}
+
 #[inline(always)]
 fn each1<A: Plain, R: Plain, F: Map1<A, R>>(dst: &mut [R], a: &[A]) {
     for (d, &x) in dst.iter_mut().zip(a) {
         *d = F::call(x);
     }
-    if F::REDO && a.iter().any(|&x| F::redo(x)) {
+    if are_far::<A, R, F>(a) {
         for (d, &x) in dst.iter_mut().zip(a).filter(|it| F::redo(*it.1)) {
             *d = F::again(x);
         }
@@ -124,14 +130,21 @@ fn each4<A: Plain, R: Plain, F: Map4<A, R>>(dst: &mut [R], a: &[A], b: &[A], c: 
 #[inline(always)]
 unsafe fn onto1<A: Plain, R: Plain, F: Map1<A, R>>(dst: *mut u8, n: usize) {
     // SAFETY: promised by the caller.
-    let is_far = F::REDO && unsafe { read::<A>(dst, n) }.iter().any(|&x| F::redo(x));
+    let are_far = are_far::<A, R, F>(unsafe { read(dst, n) });
     let (from, to) = (dst.cast::<A>(), dst.cast::<R>());
+    if are_far {
+        for at in 0..n {
+            // SAFETY: promised by the caller; an element is read before it is replaced.
+            unsafe {
+                let x = *from.add(at);
+                *to.add(at) = if F::redo(x) { F::again(x) } else { F::call(x) };
+            }
+        }
+        return;
+    }
     for at in 0..n {
         // SAFETY: promised by the caller; an element is read before it is replaced.
-        unsafe {
-            let x = *from.add(at);
-            *to.add(at) = if is_far && F::redo(x) { F::again(x) } else { F::call(x) };
-        }
+        unsafe { *to.add(at) = F::call(*from.add(at)) };
     }
 }
 
