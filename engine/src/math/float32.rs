@@ -19,6 +19,8 @@ const ROUND32: f32 = 12_582_912.0;
 /// ln 2 in two parts; the first has few bits, so that its small multiples are exact.
 const LN2_HI: f32 = 0.693_359_4;
 const LN2_LO: f32 = -2.121_944_4e-4;
+/// What `LOG2_E` lacks.
+const LOG2_E_REST: f32 = 1.925_963e-8;
 /// What the nearest number of 32 bits lacks of pi / 2, in two parts.
 const PIO2_REST: [f32; 2] = [-4.371_139e-8, -1.715_124_9e-15];
 /// Arguments beyond this are reduced by the library.
@@ -70,7 +72,15 @@ pub(crate) fn expm1<F: Float32>(x: F) -> F {
 
 #[inline(always)]
 pub(crate) fn sigmoid<F: Float32>(x: F) -> F {
-    F::of(1.0) / (F::of(1.0) + exp(-x))
+    // Below it is 1, above e^t is infinite.
+    let t = clamp(-x, F::of(-80.0), F::of(89.0));
+    let shifted = t.mul_add(F::of(LOG2_E), F::of(ROUND32));
+    let n = shifted - F::of(ROUND32);
+    let f = t.mul_add(F::of(LOG2_E_REST), t.mul_add(F::of(LOG2_E), -n));
+    let e = polynomial(f, EXP2_24).mul_add(f, F::of(1.0));
+    // Half of 2^n is a number where 2^n is too large for one.
+    let half = pow2::<F>(shifted.to_bits().wrapping_sub(F::Int::of(ROUND32.to_bits() as i32 + 1)));
+    F::of(1.0) / (e + e).mul_add(half, F::of(1.0))
 }
 
 #[inline(always)]
@@ -419,15 +429,16 @@ mod tests {
     }
 
     #[test]
-    fn functions_are_right_to_two_units_in_the_last_place() {
+    fn functions_are_right_to_the_last_units() {
         type Row = (&'static str, f32, f32, fn(f32) -> f32, fn(f64) -> f64);
-        let rows: [Row; 6] = [
+        let rows: [Row; 7] = [
             ("sin", 1.7, TRIG_LIMIT, sin, f64::sin),
             ("cos", 1.7, TRIG_LIMIT, cos, f64::cos),
             ("tan", 0.6, TRIG_LIMIT, tan, f64::tan),
             ("tanh", 1.5, 20.0, tanh, f64::tanh),
             ("erf", 1.5, 6.0, erf, super::super::erf),
             ("exp", 1.1, 88.0, exp, f64::exp),
+            ("sigmoid", 2.5, 88.0, sigmoid, |x| 1.0 / (1.0 + (-x).exp())),
         ];
         for (name, most, limit, got, want) in rows {
             for bits in (0..limit.to_bits()).step_by(1009) {
@@ -437,9 +448,10 @@ mod tests {
                     assert!(far <= most.into(), "{name}({x:e}) = {:e}, {far} units off", got(x));
                 }
             }
-            let is_odd = !["cos", "exp"].contains(&name);
+            let is_odd = !["cos", "exp", "sigmoid"].contains(&name);
             assert!(got(f32::NAN).is_nan() && (!is_odd || got(-0.0).is_sign_negative()), "{name}");
         }
+        assert!(sigmoid(f32::INFINITY) == 1.0 && sigmoid(-90.0) == 0.0 && sigmoid(-88.5) > 0.0);
         // What is left of one.
         assert!((2_000_000..4_500_000).all(|it| erf(it as f32 * 1e-6) <= 1.0 && erf(4.5) == 1.0));
         assert!(tanh(f32::INFINITY) == 1.0 && erf(f32::NEG_INFINITY) == -1.0);

@@ -33,7 +33,8 @@ fn html(art: &Artifact) -> Option<String> {
     Some(html.finish())
 }
 
-/// A heading and rows of items; `None` if one of them cannot be drawn.
+/// A heading and rows of items, which are whole however narrow the page is where columns are given, and else as long as it is wide; `None` if an
+/// item cannot be drawn.
 pub(crate) fn grid<T>(
     html: &mut Html,
     title: &str,
@@ -41,14 +42,17 @@ pub(crate) fn grid<T>(
     items: &[T],
     draw: impl Fn(&mut Html, &T) -> Option<()>,
 ) -> Option<()> {
-    let columns = if columns == 0 { items.len().max(1) } else { columns };
+    let (columns, of_page, of_row) = match columns {
+        0 => (items.len().max(1), None, None),
+        _ => (columns, Some("overflow-x:auto"), Some("white-space:nowrap")),
+    };
     let mut complete = Some(());
-    html.tag("div").attr("class", "ng-grid").within(|html| {
+    html.tag("div").attr("class", "ng-grid").maybe("style", of_page).within(|html| {
         if !title.is_empty() {
             html.tag("div").within(|html| html.tag("strong").text(title));
         }
         for row in items.chunks(columns) {
-            html.tag("div").within(|html| {
+            html.tag("div").maybe("style", of_row).within(|html| {
                 for item in row {
                     complete = complete.and_then(|()| draw(html, item));
                 }
