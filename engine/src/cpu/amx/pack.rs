@@ -31,7 +31,7 @@ pub(super) struct Lanes<'a> {
     pub(super) strides: [usize; 2],
 }
 
-pub(super) type Rows = [__m512i; SIDE];
+type Rows = [__m512i; SIDE];
 
 /// The tiles of two panels of 16 lanes from `lane` on, one panel behind the other; lanes and steps that are not there are 0.
 ///
