@@ -42,6 +42,7 @@ pub mod pool;
 pub mod pool2d;
 mod radix;
 pub mod reduce;
+pub(crate) mod rows;
 pub mod scan;
 mod scratch;
 pub mod search;

@@ -43,7 +43,7 @@ pub(crate) use cache::shared;
 pub use grad::{ElementwiseGrad, grad_op};
 pub use program::{Program, Ref, Step, build};
 pub use tile::run;
-pub(crate) use tile::{producer, run_behind};
+pub(crate) use tile::{producer, run_behind, run_many};
 
 /// The scalar expression of an elementwise op; `None` for other ops.
 pub fn expr_of(op: &'static OpDef, attrs: &Attrs) -> Option<Expr> {

@@ -27,10 +27,27 @@ pub fn run(
     {
         return if interrupt::take() { Err(Error::Interrupted) } else { Ok(()) };
     }
-    machine::run(program.code(), inputs, outputs, params).map_err(|error| match error {
+    machine::run(program.code(), inputs, outputs, params).map_err(|it| outcome(it, inputs))
+}
+
+/// Runs a program on many tensors: the first of `inputs` and `outputs` are those of one run, then come those of the next, each with a shape
+/// of its own.
+///
+/// Fails as [`run`] does.
+pub(crate) fn run_many(
+    program: &Program,
+    inputs: &[Source<'_>],
+    outputs: &mut [OutView<'_>],
+    params: &[Number],
+) -> Result<()> {
+    machine::run_many(program.code(), inputs, outputs, params).map_err(|it| outcome(it, inputs))
+}
+
+fn outcome(error: RunError, inputs: &[Source<'_>]) -> Error {
+    match error {
         RunError::Operands => mismatch(inputs),
         error => error.into(),
-    })
+    }
 }
 
 /// Runs a program behind a kernel, on each part of the kernel's first output once that is done. The kernel's are the first `n_own` of

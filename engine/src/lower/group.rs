@@ -182,16 +182,18 @@ impl<'a> Grouping<'a> {
             && elementwise(to.op())
             && value.output == 0
             && from.metas[0].shape == to.metas[0].shape
-            && !from.draws()
             && !to.draws()
             && !self.parts(value, user)
     }
 
-    /// Whether a user may run behind all others, and what it takes may not: somebody else waits for that.
+    /// Whether a user may run behind all others, and what it takes may not: somebody else waits for that, or it draws in its turn.
     fn parts(&self, value: Value, user: NodeId) -> bool {
         let is_late = |id: NodeId| self.late.get(id as usize).copied().unwrap_or(false);
         let waits = || self.users[value.node as usize].iter().any(|&it| !is_late(it));
-        is_late(user) && !is_late(value.node) && (self.is_result.contains(&value) || waits())
+        let draws = || self.graph.node(value.node).draws();
+        is_late(user)
+            && !is_late(value.node)
+            && (self.is_result.contains(&value) || draws() || waits())
     }
 
     fn join(&mut self, id: NodeId) {
@@ -228,13 +230,15 @@ impl<'a> Grouping<'a> {
         }
     }
 
-    /// Whether nobody outside the group takes what it makes before `id`, nor `id` otherwise than in its launch, so that the group may
-    /// run in a later stage.
+    /// Whether nobody outside the group takes what it makes before `id`, nor `id` otherwise than in its launch, and it does not draw, so
+    /// that the group may run in a later stage.
     fn can_wait(&self, leader: usize, id: NodeId) -> bool {
         let group = &self.members[leader];
         let waits = |user: &NodeId| *user >= id || group.contains(user);
+        let draws = group.iter().any(|&it| self.graph.node(it).draws());
         let mut taken = self.graph.node(id).inputs().iter().filter(|it| group.contains(&it.node));
-        group.iter().all(|&it| self.users[it as usize].iter().all(waits))
+        !draws
+            && group.iter().all(|&it| self.users[it as usize].iter().all(waits))
             && taken.all(|&it| self.fuses(it, id))
     }
 
@@ -304,7 +308,7 @@ fn order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
     }
     let mut waits = vec![0_usize; groups.len()];
     let mut users: Vec<Vec<usize>> = vec![Vec::new(); groups.len()];
-    let mut last_effect = None;
+    let mut effects: Vec<(NodeId, usize)> = Vec::new();
     for (idx, group) in groups.iter().enumerate() {
         let mut before: Vec<usize> = group
             .nodes
@@ -313,13 +317,20 @@ fn order(graph: &Graph, groups: Vec<Group>) -> Vec<Group> {
             .filter_map(|it| launch_below(graph, &group_of, it.node))
             .filter(|&it| it != idx)
             .collect();
-        if group.nodes.iter().any(|&it| graph.node(it).draws()) {
-            before.extend(last_effect.replace(idx));
-        }
+        let draws = group.nodes.iter().filter(|it| graph.node(**it).draws());
+        effects.extend(draws.map(|&it| (it, idx)));
         before.sort_unstable();
         before.dedup();
         waits[idx] = before.len();
         before.into_iter().for_each(|it| users[it].push(idx));
+    }
+    effects.sort_unstable();
+    for pair in effects.windows(2) {
+        let (before, after) = (pair[0].1, pair[1].1);
+        if before != after {
+            waits[after] += 1;
+            users[before].push(after);
+        }
     }
     let key = |idx: usize| Reverse((groups[idx].nodes.last().copied(), idx));
     let mut ready: BinaryHeap<_> =

@@ -1,5 +1,5 @@
-//! Launches of one program on many small tensors as one: a small launch takes a GPU the time of its start, whatever it computes, and an
-//! optimizer asks for one for each parameter.
+//! Launches of one program on many small tensors as one: a small launch takes a GPU the time of its start, whatever it computes, and threads
+//! the time to wake, and an optimizer asks for one for each parameter.
 //!
 //! A launch may move as long as it stays behind what makes its operands and before what reads its results.
 
@@ -9,6 +9,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use super::compile::{Compiler, Draft, Given, Slot};
+use super::onto::worth_writing_onto;
 use super::plan::Work;
 use super::shares::Shares;
 use crate::{Device, Number, lane};
@@ -16,10 +17,10 @@ use crate::{Device, Number, lane};
 /// Elements of a result up to which a launch is small.
 const SMALL: usize = 1 << 20;
 
-/// Bytes of results that one launch makes at once which would come one by one.
-const BYTES: usize = 64 << 20;
+/// Bytes of results that one launch makes at once which would come one by one: on a GPU, and on the CPU, where they are to stay in the cache.
+const BYTES: [usize; 2] = [64 << 20, 1 << 20];
 
-/// What launches have in common that may be one.
+/// What launches have in common that may be one. On the CPU each has operands of its own, however they lie.
 #[derive(PartialEq, Eq, Hash)]
 struct Kind {
     program: u64,
@@ -61,20 +62,19 @@ struct Together {
 }
 
 impl Compiler<'_> {
-    /// Makes one launch of many, where the plan is for a GPU.
+    /// Makes one launch of many.
     pub(super) fn merge(&mut self) {
-        if self.graph.device == Device::Cpu {
-            return;
-        }
+        let is_on_cpu = self.graph.device == Device::Cpu;
+        let bytes = BYTES[usize::from(is_on_cpu)];
         let mut known = Kinds::default();
         let drafts = std::mem::take(&mut self.drafts).into_iter();
         let numbered = drafts.map(|it| {
-            let kind = known.number(&it, &self.slots);
+            let kind = known.number(&it, &self.slots, is_on_cpu);
             (it, kind)
         });
         let mut all: Vec<Numbered> = numbered.collect();
         for (kind, &(_, most)) in known.counts.iter().enumerate().filter(|it| it.1.0 > 1) {
-            all = merged(all, kind, most, &self.slots);
+            all = merged(all, kind, (most, bytes), &self.slots);
         }
         self.drafts = all.into_iter().map(|it| it.0).collect();
         self.follow_slots();
@@ -105,14 +105,22 @@ struct Kinds {
 
 impl Kinds {
     /// The number of a launch's kind, if it may be one with others.
-    fn number(&mut self, draft: &Draft, slots: &[Slot]) -> Option<usize> {
+    fn number(&mut self, draft: &Draft, slots: &[Slot], is_on_cpu: bool) -> Option<usize> {
         let Work::Lanes { program, params, .. } = &draft.work else { return None };
-        let n = slots[*draft.outputs.first()?].meta.shape.numel();
+        let meta = &slots[*draft.outputs.first()?].meta;
+        let n = meta.shape.numel();
         if n == 0 || n > SMALL || draft.inputs.is_empty() {
             return None;
         }
-        let inputs = draft.inputs.iter().map(|it| lies(it, n)).collect::<Option<_>>()?;
-        let most = *self.most.entry(program.id()).or_insert_with(|| lane::on_gpu::most(program));
+        let (inputs, most) = if is_on_cpu {
+            // What is large may be written where its variable lies, and which of several refuses an element is not known.
+            let is_free = meta.bytes() < worth_writing_onto() && !program.may_refuse();
+            (is_free && !program.is_copy()).then(|| (SmallVec::new(), usize::MAX))?
+        } else {
+            let inputs = draft.inputs.iter().map(|it| lies(it, n)).collect::<Option<_>>()?;
+            let most = || lane::on_gpu::most(program);
+            (inputs, *self.most.entry(program.id()).or_insert_with(most))
+        };
         let numbers = params.iter().map(|it| bits(*it)).collect();
         let next = self.counts.len();
         let kind = Kind { program: program.id(), numbers, inputs };
@@ -126,7 +134,7 @@ impl Kinds {
 }
 
 /// The launches, with those of a kind together where they may be.
-fn merged(all: Vec<Numbered>, kind: usize, most: usize, slots: &[Slot]) -> Vec<Numbered> {
+fn merged(all: Vec<Numbered>, kind: usize, most: (usize, usize), slots: &[Slot]) -> Vec<Numbered> {
     let groups = groups(&all, kind, most, slots);
     let mut group_of: FxHashMap<usize, usize> = FxHashMap::default();
     for (number, group) in groups.iter().enumerate() {
@@ -154,8 +162,13 @@ fn merged(all: Vec<Numbered>, kind: usize, most: usize, slots: &[Slot]) -> Vec<N
     res.into_iter().flatten().collect()
 }
 
-/// Launches of a kind that run together, by their places.
-fn groups(all: &[Numbered], kind: usize, most: usize, slots: &[Slot]) -> Vec<Together> {
+/// Launches of a kind that run together, by their places: so many of them, and so many bytes of what they make.
+fn groups(
+    all: &[Numbered],
+    kind: usize,
+    (most, most_bytes): (usize, usize),
+    slots: &[Slot],
+) -> Vec<Together> {
     let mut by_end = movable(all, kind, slots);
     by_end.sort_by_key(|it| (it.latest, it.at));
     let mut by_start: Vec<usize> = (0..by_end.len()).collect();
@@ -177,7 +190,7 @@ fn groups(all: &[Numbered], kind: usize, most: usize, slots: &[Slot]) -> Vec<Tog
         let mut bytes = 0;
         for &it in &ready {
             let reads = |&other: &usize| reads(&all[by_end[it].at].0, &all[by_end[other].at].0);
-            if chosen.len() == most || bytes + by_end[it].bytes > BYTES && it != first {
+            if chosen.len() == most || bytes + by_end[it].bytes > most_bytes && it != first {
                 break;
             }
             if !chosen.iter().any(reads) {

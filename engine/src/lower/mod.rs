@@ -18,6 +18,8 @@ pub mod timing;
 #[cfg(test)]
 mod gpu_tests;
 #[cfg(test)]
+mod merge_tests;
+#[cfg(test)]
 mod onto_tests;
 #[cfg(test)]
 mod tests;

@@ -28,6 +28,11 @@ pub fn write_onto_from(bytes: usize) {
     LEAST.set(bytes);
 }
 
+/// Bytes of a variable from which on plans that this thread compiles write it where it lies.
+pub(super) fn worth_writing_onto() -> usize {
+    LEAST.get()
+}
+
 /// A store that is written where its variable lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Onto {
@@ -59,7 +64,7 @@ fn may_be(graph: &Graph, store: Store) -> bool {
     let is_alike = value.shape == layout.shape && value.dtype == *dtype;
     is_alike
         && layout.is_contiguous()
-        && value.bytes() >= LEAST.get()
+        && value.bytes() >= worth_writing_onto()
         && graph.results().filter(|it| *it == store.value).count() == 1
 }
 

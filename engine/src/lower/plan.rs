@@ -93,7 +93,7 @@ pub(super) enum Work {
     },
     /// Runs graphs, which have plans of their own.
     Control { op: &'static OpDef, attrs: Attrs },
-    /// A program on many tensors of a GPU: the operands for the first, then those for the next.
+    /// A program on many tensors: the operands for the first, then those for the next.
     Many { program: Arc<Program>, params: Vec<Number>, label: String },
     /// By the CUDA side of the row. With `finishing`, the last operands are those of its program.
     OnGpu { op: &'static OpDef, attrs: Attrs, finishing: Option<Finishing> },
@@ -271,7 +271,8 @@ impl Work {
                 lane::run(program, &sources, outputs, params)
             }
             Self::Control { op, attrs } => control::run(op, attrs, inputs, outputs),
-            Self::OnGpu { .. } | Self::Many { .. } => Err(outside()),
+            Self::Many { program, params, .. } => lane::run_many(program, inputs, outputs, params),
+            Self::OnGpu { .. } => Err(outside()),
             Self::Kernel { op, kernel, attrs, in_place, prologue, finishing } => {
                 let (made, inputs) = inputs.split_at(prologue.as_ref().map_or(0, |it| it.n_inputs));
                 let n_finishing = finishing.as_ref().map_or(0, |it| it.n_inputs);

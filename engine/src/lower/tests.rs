@@ -8,7 +8,9 @@ use crate::graph::{Graph, NodeId};
 use crate::passes;
 use crate::rewrite::run::Log;
 use crate::test_ops::tensor;
-use crate::{Attrs, DType, Layout, Meta, Number, Shape, Site, Tensor, apply_one, ops, oracle};
+use crate::{
+    Attrs, DType, Layout, Meta, Number, Shape, Site, Tensor, apply_one, ops, oracle, random,
+};
 
 fn sample(meta: &Meta, seed: usize) -> Tensor {
     let values: Vec<f32> =
@@ -405,6 +407,57 @@ fn what_follows_a_reduction_runs_on_its_parts() {
         ("(add (sum %0 dim=[1]) (amax %0 dim=[1]))", 2),
     ] {
         let plan = check(&parse_compact(text, &metas).unwrap());
+        assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
+    }
+}
+
+#[test]
+fn what_follows_a_draw_runs_on_its_parts_and_draws_keep_their_order() {
+    let first = "%3 = dropout_mask(%0; p=0.5) : f32[70, 90]";
+    let second = "%4 = dropout_mask(%1; p=0.2) : f32[70, 90]";
+    for (ops, n_launches) in [
+        ("%4 = mul(%0, %3) : f32[70, 90] return %4", 1),
+        ("%4 = mul(%0, %3) : f32[70, 90] return %3, %4", 1),
+        ("%4 = mul(%0, %3) : f32[70, 90] %5 = add(%4, %2) : f32[70, 90] return %5", 1),
+        // What follows on the first draw comes behind the second in the graph.
+        ("<second> %5 = mul(%1, %4) : f32[70, 90] %6 = neg(%3) : f32[70, 90] return %5, %6", 2),
+        // The first draw may not wait for the second.
+        ("<second> %5 = mul(%1, %4) : f32[70, 90] %6 = add(%5, %3) : f32[70, 90] return %6", 2),
+        ("%4 = softmax(%0; dim=1) : f32[70, 90] %5 = mul(%3, %4) : f32[70, 90] return %5", 2),
+    ] {
+        let ops = ops.replace("<second>", second);
+        let text =
+            format!("graph(%0: f32[70, 90], %1: f32[70, 90], %2: f32[90]) {{ {first} {ops} }}");
+        let graph = parse(&text, &[]).unwrap();
+        let inputs = inputs_of(&graph);
+        random::seed(3);
+        let expected = op_by_op::run(&graph, &inputs).unwrap();
+        let left = random::state();
+        let plan = compile(&graph, true).unwrap();
+        random::seed(3);
+        same(&plan.run(&inputs).unwrap(), &expected, &plan);
+        assert!(random::state() == left, "{text}");
+        assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
+    }
+}
+
+#[test]
+fn what_follows_picked_rows_runs_on_them() {
+    let index = Meta::new(Shape::new(&[4, 6]), DType::I64);
+    let metas = [index, f32(&[9, 20]), f32(&[6, 20]), f32(&[20])];
+    let rows = Tensor::from_vec(&[2_i64, 0, 8, 8].repeat(6), Shape::new(&[4, 6])).unwrap();
+    for (text, n_launches) in [
+        ("(add (embedding %0 %1) %2)", 1),
+        ("(mul (add (embedding %0 %1 padding_idx=1) %3) 2.0)", 1),
+        ("(relu (add (embedding %0 %1) %2)) (embedding %0 %1)", 1),
+        ("(embedding %0 %1)", 1),
+    ] {
+        let graph = parse_compact(text, &metas).unwrap();
+        let mut inputs = inputs_of(&graph);
+        inputs[0] = rows.clone();
+        let expected = op_by_op::run(&graph, &inputs).unwrap();
+        let plan = compile(&graph, true).unwrap();
+        same(&plan.run(&inputs).unwrap(), &expected, &plan);
         assert_eq!(plan.n_launches(), n_launches, "{text}: {plan}");
     }
 }

@@ -3,6 +3,7 @@
 //!
 //! **Invariant:** `Code::new` checks every register of every instruction, `run` every operand against the code.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -13,9 +14,9 @@ use super::in_place::Writers;
 use super::loops::Loop;
 use super::operands::{Made, Numbers, Operand, check};
 use super::{Kern, Lane, Mem, small};
-use crate::cpu::interrupt;
 use crate::cpu::jit::{MachineCode, Writable};
 use crate::cpu::view::{OutView, View};
+use crate::cpu::{interrupt, pool};
 use crate::dtype::Number;
 use crate::math::Fault;
 
@@ -245,6 +246,47 @@ pub(crate) fn run(
     }
     let faults = Faults::default();
     run.shared(&faults);
+    if interrupt::take() {
+        return Err(RunError::Interrupted);
+    }
+    stopped_by(faults.first())
+}
+
+/// Runs the code on many tensors, on all threads at once: `sources` and `outputs` are those of the first run, then those of the next. Each
+/// run has a shape of its own.
+pub(crate) fn run_many(
+    code: &Code,
+    sources: &[Source<'_>],
+    outputs: &mut [OutView<'_>],
+    params: &[Number],
+) -> Result<(), RunError> {
+    let (n_inputs, n_outputs) = (code.inputs.len(), code.outputs.len());
+    if n_inputs == 0 || n_outputs == 0 || sources.len() / n_inputs != outputs.len() / n_outputs {
+        return Err(RunError::Operands);
+    }
+    let numel: usize = outputs.iter().step_by(n_outputs).map(|it| it.shape().numel()).sum();
+    let each = sources.chunks(n_inputs).zip(outputs.chunks_mut(n_outputs));
+    if numel * code.instrs.len() < SPLIT_WORK || pool::threads() == 1 {
+        let mut each = each;
+        return each.try_for_each(|(sources, outputs)| run(code, sources, outputs, params));
+    }
+    let all: Vec<_> = each.map(|it| (Numbers::of(&code.inputs, it.0), it)).collect();
+    let mut runs: Vec<(Run<'_>, Range<usize>)> = Vec::with_capacity(all.len());
+    let mut n_chunks = 0;
+    for (numbers, (sources, outputs)) in &all {
+        check(code, sources, outputs, params)?;
+        let run = Run::new(code, sources, Made::into(outputs), params, numbers)?;
+        let first = n_chunks;
+        n_chunks += run.numel.div_ceil(CHUNK);
+        runs.push((run, first..n_chunks));
+    }
+    let faults = Faults::default();
+    pool::for_each_chunk(n_chunks, &|chunk| {
+        let at = runs.partition_point(|it| it.1.end <= chunk);
+        let (run, chunks) = &runs[at];
+        let low = (chunk - chunks.start) * CHUNK;
+        faults.note(run.range(low, (low + CHUNK).min(run.numel)));
+    });
     if interrupt::take() {
         return Err(RunError::Interrupted);
     }

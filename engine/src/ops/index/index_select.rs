@@ -3,7 +3,7 @@
 use smallvec::smallvec;
 
 use super::{admit_along, index_dtype};
-use crate::cpu::strided;
+use crate::cpu::{rows, strided};
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
@@ -27,6 +27,7 @@ pub static OP: OpDef = OpDef {
     infer,
     body: Body::Kernels(&[Kernel::moving("index_select.rows", run)
         .admitting(admit_along)
+        .finishing()
         .on_cuda(|cx| super::cuda::gather(cx, true))]),
     grad: Grad::Onto(grad, Saves::Inputs),
     step: None,
@@ -71,6 +72,9 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
     if cx.shape(1).rank() > 1 {
         return Err(cx.bad_shapes("the index must be a vector"));
     }
+    if shape.rank() == 0 && cx.shape(1).numel() != 1 {
+        return Err(cx.bad_shapes("the index of a single number must have one element"));
+    }
     if let Some(size) = shape.dims_mut().get_mut(dim) {
         *size = cx.shape(1).numel();
     }
@@ -80,26 +84,23 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let input = cx.inputs[0];
     let dim = resolve_dim(cx.op.name, cx.int(0), input.shape().rank())?;
-    let (outer, size, inner) = strided::around(input.shape(), dim);
+    let (_, size, inner) = strided::around(input.shape(), dim);
     let index = indices(cx.op.name, &cx.inputs[1])?;
+    let part = cx.part;
     with_size!(input.dtype(), T => {
         let src = input.to_slice::<T>();
         let out = cx.outputs[0].as_mut_slice::<T>();
-        if inner == 1 && size > 0 && !index.is_empty() {
-            let lines = src.chunks_exact(size).zip(out.chunks_exact_mut(index.len()));
-            for (from, to) in lines {
+        if inner == 1 {
+            rows::for_each(out, index.len(), part, &|line, to| {
+                let from = &src[line * size..(line + 1) * size];
                 to.iter_mut().zip(index.iter()).for_each(|(slot, &at)| *slot = from[at as usize]);
-            }
-            return Ok(());
-        }
-        let mut rows = out.chunks_exact_mut(inner.max(1));
-        for block in 0..outer {
-            for &at in index.iter() {
-                let start = (block * size + at as usize) * inner;
-                if let Some(row) = rows.next() {
-                    row.copy_from_slice(&src[start..start + inner]);
-                }
-            }
+            });
+        } else {
+            rows::for_each(out, inner, part, &|row, to| {
+                let (block, at) = (row / index.len(), index[row % index.len()] as usize);
+                let start = (block * size + at) * inner;
+                to.copy_from_slice(&src[start..start + inner]);
+            });
         }
     });
     Ok(())

@@ -44,6 +44,13 @@ pub(super) fn index_select(cx: &mut NodeCx<'_>) -> Result<()> {
     cx.give(wire)
 }
 
+/// Rows of a table.
+pub(super) fn embedding(cx: &mut NodeCx<'_>) -> Result<()> {
+    let (index, table) = (cx.input_as(0, DType::I64), cx.input(1));
+    let rows = cx.node("Gather", &[&table, &index], vec![attr::int("axis", 0)]);
+    cx.give(rows)
+}
+
 /// All slices that are picked, weighed, and their sums along the dimension of the terms.
 pub(super) fn mix_slices(cx: &mut NodeCx<'_>) -> Result<()> {
     let (dim, rank) = (cx.nonnegative(cx.dim(0), cx.rank(0)), cx.rank(0));

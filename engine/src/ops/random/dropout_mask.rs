@@ -1,5 +1,6 @@
 //! `dropout_mask`: 0 with probability `p`, else 1 / (1 - p), of the shape and dtype of the input.
 
+use crate::cpu::rows;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::{
     Body, DTypeRule, Grad, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind, Surface, shapes,
@@ -14,6 +15,7 @@ pub static OP: OpDef = OpDef {
     dtypes: DTypeRule::Any,
     infer,
     body: Body::Kernels(&[Kernel::new("dropout_mask.loop", run)
+        .finishing()
         .on_cuda(|cx| super::cuda::dropout_mask(cx, cx.float(0)))]),
     grad: Grad::Stops("the result does not depend on other tensors"),
     step: None,
@@ -41,13 +43,15 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
-    let (p, stream) = (cx.float(0), cx.stream);
+    let (p, stream, part) = (cx.float(0), cx.stream, cx.part);
     let kept = if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 };
     with_float!(cx.op.name, cx.outputs[0].dtype(), T => {
         let out = cx.outputs[0].as_mut_slice::<T>();
         stream.draw(|state| {
-            state.with_unit(out, |slot, _, drawn: f64| {
-                *slot = if drawn < 1.0 - p { kept as T } else { 0.0 };
+            rows::in_turn(out, part, |out| {
+                state.with_unit(out, |slot, _, drawn: f64| {
+                    *slot = if drawn < 1.0 - p { kept as T } else { 0.0 };
+                });
             });
         });
         Ok(())

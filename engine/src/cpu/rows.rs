@@ -1,0 +1,47 @@
+//! Outputs that are filled stretch by stretch, each of which is handed over to what follows on it once it is done.
+
+use std::ops::Range;
+
+use super::interrupt;
+use super::lane::Part;
+use super::pool::{self, Shared};
+
+/// Elements of a stretch that is filled in turn: with what follows on it, it stays in the first-level cache.
+const STRETCH: usize = 2048;
+
+/// Calls `fill` with the number of each row of `len` elements and the row itself, on several threads; `part` follows on the rows.
+///
+/// # Panics
+/// If `out` does not consist of whole rows.
+pub(crate) fn for_each<T: Send>(
+    out: &mut [T],
+    len: usize,
+    part: Part<'_>,
+    fill: &(dyn Fn(usize, &mut [T]) + Sync),
+) {
+    if out.is_empty() {
+        return;
+    }
+    assert!(out.len().is_multiple_of(len), "whole rows");
+    let (n_rows, out) = (out.len() / len, Shared(out.as_mut_ptr()));
+    pool::for_each_range(n_rows, len, &|rows| {
+        for row in rows.clone() {
+            // SAFETY: each row is given once, and `out` has as many.
+            fill(row, unsafe { out.part(row * len..(row + 1) * len) });
+        }
+        // SAFETY: these rows are written, and given once.
+        unsafe { part.done(rows.start * len..rows.end * len) };
+    });
+}
+
+/// Calls `fill` with one stretch after the other, on this thread; `part` follows on each.
+pub(crate) fn in_turn<T>(out: &mut [T], part: Part<'_>, mut fill: impl FnMut(&mut [T])) {
+    for piece in interrupt::pieces(out.len()) {
+        for start in piece.clone().step_by(STRETCH) {
+            let stretch: Range<usize> = start..(start + STRETCH).min(piece.end);
+            fill(&mut out[stretch.clone()]);
+            // SAFETY: the stretch is written, and given once.
+            unsafe { part.done(stretch) };
+        }
+    }
+}
