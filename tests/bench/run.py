@@ -25,8 +25,8 @@ from pathlib import Path
 import rows
 
 HERE = Path(__file__).resolve().parent
-WORKLOADS = ["mlp", "cnn", "networks", "attention", "add", "matmul", "chain", "norms", "in_place", "tracing", "ops"]
-PRELUDES = {"networks": ["nets"], "cuda": ["gpu"], "cuda_steps": ["gpu"], "cuda_nets": ["gpu", "nets"]}
+WORKLOADS = ["mlp", "cnn", "networks", "attention", "add", "matmul", "chain", "norms", "in_place", "tracing", "costs", "ops"]
+PRELUDES = {"networks": ["nets"], "costs": ["nets"], "cuda": ["gpu"], "cuda_steps": ["gpu"], "cuda_nets": ["gpu", "nets"]}
 """What stands before some workloads, behind `clock` and `torch`."""
 GPU = ["cuda", "cuda_steps", "cuda_nets"]
 """Workloads that need a GPU: only where they are asked for."""

@@ -249,31 +249,3 @@ fn division_by_one_number_rounds_as_every_division() {
     divided_by_one_number::<f32>(&numbers);
     divided_by_one_number::<f64>(&numbers);
 }
-
-#[test]
-fn roots_round_as_those_of_the_processor() {
-    let bits = |it: std::ops::Range<u32>| it.map(f32::from_bits).collect::<Vec<f32>>();
-    let (one, four) = (1_f32.to_bits(), 4_f32.to_bits());
-    let pieces = (one..four).step_by(1 << 20).map(|at| bits(at..(at + (1 << 20)).min(four)));
-    let row = ops::find("sqrt").unwrap();
-    for x in std::iter::once(f32::of_all_exponents()).chain(pieces) {
-        // Those that the divider computes, and zeros, come between others.
-        let x: Vec<f32> = x.chunks(99).flat_map(|it| [it, &[0.0, -0.0][..]].concat()).collect();
-        let want: Vec<_> = x.iter().map(|it| it.sqrt().bits()).collect();
-        let x = Tensor::from_vec(&x, Shape::from([x.len()])).unwrap();
-        let step =
-            Step::new(row, &Attrs::new(), &[Ref::Input(0)], std::slice::from_ref(&x)).unwrap();
-        for vectors in vectors() {
-            let mut program = build(&[DType::F32], std::slice::from_ref(&step), &[Ref::Step(0)]);
-            let program = program.as_mut().unwrap();
-            program.write_at_once(vectors);
-            let mut buffer = Bytes::zeroed(x.numel() * 4).unwrap();
-            let mut outputs = [OutView::new(&mut buffer, x.shape(), DType::F32).unwrap()];
-            run(program, &[source(&x).unwrap()], &mut outputs, &[]).unwrap();
-            assert_eq!(program.code().n_forms(), (1, 0));
-            let got = typed::slice::<f32>(&buffer).iter().map(|it| it.bits());
-            let first = got.zip(&want).position(|(got, want)| got != *want);
-            assert!(first.is_none(), "{vectors:?}: element {first:?}");
-        }
-    }
-}

@@ -377,6 +377,13 @@ impl<'a> Compiler<'a> {
         Ok(location)
     }
 
+    /// Has a value there before the plan runs.
+    pub(super) fn hold(&mut self, value: Value, tensor: &Tensor) -> Result<()> {
+        let location = self.constant(tensor)?;
+        self.locations.insert(value, location);
+        Ok(())
+    }
+
     /// A constant, on the device of the graph.
     fn constant(&mut self, tensor: &Tensor) -> Result<Location> {
         let tensor = tensor.moved_to(self.graph.device)?;

@@ -15,7 +15,10 @@ use crate::graph::{Kind, NodeId, Value};
 use crate::lane::{self, Program, Ref, Step};
 use crate::op::{Body, Kernel};
 use crate::ops::unary::to;
-use crate::{Attr, DType, Device, Error, Meta, Result, Site, Tensor};
+use crate::{Attr, DType, Device, Error, Meta, Result, Site, Tensor, apply};
+
+/// Bytes of a tensor that a plan keeps, instead of making it in each run.
+const SMALL: usize = 4096;
 
 /// Elementwise nodes as one program.
 struct Fused {
@@ -38,12 +41,30 @@ impl Compiler<'_> {
         if !before.is_empty() && self.kernel_within(kernel, &before, &[])? {
             return self.programs(&behind);
         }
+        if self.filled(kernel)? {
+            return self.programs(&behind);
+        }
         self.programs(&before)?;
         if !behind.is_empty() && self.kernel_within(kernel, &[], &behind)? {
             return Ok(());
         }
         self.kernel(kernel)?;
         self.programs(&behind)
+    }
+
+    /// Whether it is a small tensor that an op without operands makes, which is made here, once for all runs.
+    fn filled(&mut self, id: NodeId) -> Result<bool> {
+        let node = self.graph.node(id);
+        let (Kind::Op { op, attrs, inputs }, [meta]) = (&node.kind, &node.metas[..]) else {
+            return Ok(false);
+        };
+        let is_computed = matches!(op.body, Body::Kernels(_)) && op.is_pure(attrs);
+        if !inputs.is_empty() || !is_computed || op.only_checks() || meta.bytes() > SMALL {
+            return Ok(false);
+        }
+        let made = apply::run(op, &[], attrs)?;
+        made.first().map_or(Ok(()), |it| self.hold(Value::of(id), it))?;
+        Ok(!made.is_empty())
     }
 
     /// One program, or as many as they fit into.

@@ -33,9 +33,6 @@ pub(super) mod bits {
         let (exponent, mantissa) = if bytes == 4 { (60, 23) } else { (400, 52) };
         (one(bytes) - (exponent << mantissa), (2 * exponent) << mantissa)
     }
-
-    /// The same of floats of 32 bits and the squares of their roots.
-    pub(in super::super) const MODERATE_SQUARES: [u64; 2] = [(127 - 100) << 23, 200 << 23];
 }
 
 /// Where rounding of conversions to halves is to the nearest.
@@ -226,7 +223,14 @@ pub(super) fn one(action: Action, operand: Kind, lanes: Lanes) -> Option<(Code, 
     );
     // Bit 3: whether the result is exact is not noted.
     Some(match action {
-        Action::Sqrt => (root(lanes), None),
+        Action::Sqrt => {
+            let root = codes!(
+                lanes,
+                VEX_Vsqrtps_ymm_ymmm256 VEX_Vsqrtpd_ymm_ymmm256,
+                EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er
+            );
+            (root, None)
+        }
         Action::RoundTiesEven => (round, Some(8)),
         Action::Floor => (round, Some(9)),
         Action::Ceil => (round, Some(10)),
@@ -245,21 +249,6 @@ pub(super) fn one(action: Action, operand: Kind, lanes: Lanes) -> Option<(Code, 
         _ => return None,
     })
 }
-
-/// A square root, which may lie in memory.
-pub(super) fn root(lanes: Lanes) -> Code {
-    codes!(
-        lanes,
-        VEX_Vsqrtps_ymm_ymmm256 VEX_Vsqrtpd_ymm_ymmm256,
-        EVEX_Vsqrtps_zmm_k1z_zmmm512b32_er EVEX_Vsqrtpd_zmm_k1z_zmmm512b64_er
-    )
-}
-
-/// Estimates of `1 / sqrt(x)` of floats of 32 bits, to 14 bits.
-pub(super) const REVERSE_ROOT: Code = Code::EVEX_Vrsqrt14ps_zmm_k1z_zmmm512b32;
-
-/// Where floats of 32 bits are 0 or -0: a mask in a register of its own.
-pub(super) const ZERO: (Code, u32) = (Code::EVEX_Vfpclassps_kr_k1_zmmm512b32_imm8, 0b110);
 
 /// A shift of all lanes by a count, of an operand in a register.
 pub(super) fn shift(action: Action, lanes: Lanes) -> Option<(Code, u32)> {
@@ -309,15 +298,6 @@ pub(super) fn without_product(lanes: Lanes) -> Code {
         lanes,
         VEX_Vfnmadd132ps_ymm_ymm_ymmm256 VEX_Vfnmadd132pd_ymm_ymm_ymmm256,
         EVEX_Vfnmadd132ps_zmm_k1z_zmm_zmmm512b32_er EVEX_Vfnmadd132pd_zmm_k1z_zmm_zmmm512b64_er
-    )
-}
-
-/// The first is itself without the product of the others, the last of which may lie in memory.
-pub(super) fn minus_product(lanes: Lanes) -> Code {
-    codes!(
-        lanes,
-        VEX_Vfnmadd231ps_ymm_ymm_ymmm256 VEX_Vfnmadd231pd_ymm_ymm_ymmm256,
-        EVEX_Vfnmadd231ps_zmm_k1z_zmm_zmmm512b32_er EVEX_Vfnmadd231pd_zmm_k1z_zmm_zmmm512b64_er
     )
 }
 

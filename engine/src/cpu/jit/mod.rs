@@ -19,8 +19,6 @@ mod narrow;
 #[cfg(target_arch = "x86_64")]
 mod registers;
 #[cfg(target_arch = "x86_64")]
-mod root;
-#[cfg(target_arch = "x86_64")]
 mod text;
 #[cfg(target_arch = "x86_64")]
 mod values;

@@ -18,7 +18,7 @@ use crate::cpu::lane::Expansion;
 use crate::math::recorded::{Action, Op};
 
 /// Constants that instructions need besides those of the program.
-const N_OWN: usize = 12;
+const N_OWN: usize = 9;
 /// Registers that are left free where numbers are pinned.
 const SPARE: usize = 2;
 /// Most bytes of slots on the stack, so that they lie within the page that guards its end.
@@ -221,7 +221,6 @@ impl<'a> Writer<'a> {
             Action::Div if reciprocal.is_some() => {
                 self.divide_by_number(step, [a, b], reciprocal?)?
             }
-            Action::Sqrt if self.has_own_roots() => self.root(step, a)?,
             Action::FromHalf => self.widen_half(step, a)?,
             Action::ToHalf => self.round_to_half(step, a)?,
             action => match (table::one(action, kind, lanes), table::two(action, kind, lanes)) {
