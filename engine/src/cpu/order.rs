@@ -4,9 +4,10 @@
 
 use super::number::Num;
 use super::pool::{self, Shared};
-use super::{interrupt, radix};
+use super::{interrupt, radix, wide};
 
 /// The key of an element.
+#[inline]
 pub fn key<T: Num>(x: T) -> u64 {
     const SIGN: u64 = 1 << 63;
     if T::IS_FLOAT {
@@ -22,6 +23,7 @@ pub fn key<T: Num>(x: T) -> u64 {
 }
 
 /// The key of an element of up to 4 bytes, in as many.
+#[inline]
 fn short_key<T: Num>(x: T) -> u32 {
     const SIGN: u32 = 1 << 31;
     if T::IS_FLOAT {
@@ -48,6 +50,7 @@ pub trait Ranked: Copy + Ord + Default + Send + Sync {
 impl Ranked for u64 {
     const KEY_BYTES: usize = 4;
 
+    #[inline]
     fn new<T: Num>(x: T, place: usize, turned: bool) -> Self {
         let turn = if turned { u32::MAX } else { 0 };
         Self::from(short_key(x) ^ turn) << 32 | place as Self
@@ -65,6 +68,7 @@ impl Ranked for u64 {
 impl Ranked for (u64, u64) {
     const KEY_BYTES: usize = 8;
 
+    #[inline]
     fn new<T: Num>(x: T, place: usize, turned: bool) -> Self {
         (key(x) ^ if turned { u64::MAX } else { 0 }, place as u64)
     }
@@ -84,28 +88,43 @@ fn is_short<T>(n: usize) -> bool {
 }
 
 /// The keys of a line with their places; turned around for a descending order.
-fn ranked<T: Num, R: Ranked>(line: impl ExactSizeIterator<Item = T>, descending: bool) -> Vec<R> {
+fn ranked<T: Num, R: Ranked>(line: &[T], descending: bool) -> Vec<R> {
     let mut res = Vec::with_capacity(line.len());
-    let mut ranked = line.zip(0..).map(|(x, at)| R::new(x, at, descending));
-    for piece in interrupt::pieces(res.capacity()) {
-        res.extend(ranked.by_ref().take(piece.len()));
+    for piece in interrupt::pieces(line.len()) {
+        let (line, first) = (&line[piece.clone()], piece.start);
+        wide::run(Ranking { line, first, descending, res: &mut res });
     }
     res
 }
 
+/// Adds the keys of elements that begin at a place.
+struct Ranking<'a, T, R> {
+    line: &'a [T],
+    first: usize,
+    descending: bool,
+    res: &'a mut Vec<R>,
+}
+
+impl<T: Num, R: Ranked> wide::Loop for Ranking<'_, T, R> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { line, first, descending, res } = self;
+        let places = first..first + line.len();
+        res.extend(line.iter().zip(places).map(|(&x, at)| R::new(x, at, descending)));
+    }
+}
+
 /// Calls `each(number in the order, place)` for the first `k` elements of a line.
 pub fn for_each_first<T: Num>(
-    line: impl ExactSizeIterator<Item = T>,
+    line: &[T],
     k: usize,
     descending: bool,
     mut each: impl FnMut(usize, usize),
 ) {
-    fn found<T: Num, R: Ranked>(
-        line: impl ExactSizeIterator<Item = T>,
-        k: usize,
-        descending: bool,
-    ) -> Vec<R> {
-        if k <= FEW && k < line.len() {
+    fn found<T: Num, R: Ranked>(line: &[T], k: usize, descending: bool) -> Vec<R> {
+        if (1..=FEW).contains(&k) && k < line.len() {
             return few_first(line, k, descending);
         }
         let mut line = ranked(line, descending);
@@ -122,14 +141,8 @@ pub fn for_each_first<T: Num>(
 }
 
 /// Calls `each(place, whether it is the first of its value)` for all elements in ascending order. No NaN equals another.
-pub fn for_each_value<T: Num>(
-    line: impl ExactSizeIterator<Item = T>,
-    mut each: impl FnMut(usize, bool),
-) {
-    fn walk<T: Num, R: Ranked>(
-        line: impl ExactSizeIterator<Item = T>,
-        each: &mut impl FnMut(usize, bool),
-    ) {
+pub fn for_each_value<T: Num>(line: &[T], mut each: impl FnMut(usize, bool)) {
+    fn walk<T: Num, R: Ranked>(line: &[T], each: &mut impl FnMut(usize, bool)) {
         let mut line: Vec<R> = ranked(line, false);
         radix::sort(&mut line);
         let nan = u64::MAX >> (64 - 8 * R::KEY_BYTES);
@@ -167,10 +180,18 @@ impl Lines {
         assert!(k <= n && places.len() >= x.len() / n * k, "fewer places than are found");
         let slots = Shared(places.as_mut_ptr());
         pool::for_each_range(x.len() / n, n, &|lines| {
+            let mut apart = Vec::new();
             for line in lines {
                 let (block, column) = (line / inner, line % inner);
                 let start = block * n * inner + column;
-                let elements = (0..n).map(|at| x[start + at * inner]);
+                let elements = match inner {
+                    1 => &x[start..start + n],
+                    _ => {
+                        apart.clear();
+                        apart.extend((0..n).map(|at| x[start + at * inner]));
+                        &apart[..]
+                    }
+                };
                 for_each_first(elements, k, descending, |at, place| {
                     let to = (block * k + at) * inner + column;
                     // SAFETY: each line is given once, and there are `k` places for each.
@@ -222,33 +243,46 @@ fn first<R: Ranked>(line: &mut Vec<R>, k: usize) {
 /// Where fewer than one of so many elements are wanted, they are selected before they are sorted.
 const SHARE: usize = 4;
 
-/// Up to so many first elements are kept in order while a line is walked.
+/// Up to so many first elements are looked for among those that the first of each block leaves.
 const FEW: usize = 32;
+/// Elements of a block, at most.
+const BLOCK: usize = 64;
 
-/// As [`ranked`] and [`first`] of few: most elements are behind the last of those that were found, and nothing else is asked of them.
-fn few_first<T: Num, R: Ranked>(
-    line: impl ExactSizeIterator<Item = T>,
-    k: usize,
-    descending: bool,
-) -> Vec<R> {
-    let mut found: Vec<R> = Vec::with_capacity(k + 1);
-    let mut worst = u64::MAX;
-    let mut elements = line;
-    for piece in interrupt::pieces(elements.len()) {
-        for at in piece {
-            let Some(x) = elements.next() else { break };
-            let it = R::new(x, at, descending);
-            // The first `k` come in whatever they are.
-            if it.key() >= worst && found.len() == k {
-                continue;
-            }
-            let place = found.partition_point(|before| before.key() <= it.key());
-            found.insert(place, it);
-            found.truncate(k);
-            worst = found[found.len() - 1].key();
-        }
+/// As [`ranked`] and [`first`] of few. As many blocks as elements are wanted begin with one that is not behind `limit`, so nothing behind that
+/// is wanted.
+fn few_first<T: Num, R: Ranked>(line: &[T], k: usize, descending: bool) -> Vec<R> {
+    let line: Vec<R> = ranked(line, descending);
+    let block = (line.len() / (4 * k)).clamp(1, BLOCK);
+    let firsts = wide::run(Firsts { line: &line, block });
+    if k >= firsts.len() {
+        return of_few(line, k);
     }
-    found
+    let limit = *firsts.clone().select_nth_unstable(k - 1).1;
+    let blocks = line.chunks(block).zip(&firsts).filter(|it| *it.1 <= limit);
+    let wanted = blocks.flat_map(|it| it.0).filter(|it| **it <= limit);
+    of_few(wanted.copied().collect(), k)
+}
+
+/// [`first`] of what is not much longer.
+fn of_few<R: Ranked>(mut line: Vec<R>, k: usize) -> Vec<R> {
+    first(&mut line, k);
+    line
+}
+
+/// The first of each block.
+struct Firsts<'a, R> {
+    line: &'a [R],
+    block: usize,
+}
+
+impl<R: Ranked> wide::Loop for Firsts<'_, R> {
+    type Output = Vec<R>;
+
+    #[inline(always)]
+    fn run(self) -> Vec<R> {
+        let of_block = |it: &[R]| it.iter().copied().fold(it[0], R::min);
+        self.line.chunks(self.block).map(of_block).collect()
+    }
 }
 
 #[cfg(test)]
@@ -265,12 +299,12 @@ mod tests {
         ];
         for line in &lines {
             for (k, descending) in [(1, false), (7, true), (32, false), (32, true)] {
-                let mut want: Vec<(u64, u64)> = ranked(line.iter().copied(), descending);
+                let mut want: Vec<(u64, u64)> = ranked(line, descending);
                 first(&mut want, k);
-                assert_eq!(few_first::<_, (u64, u64)>(line.iter().copied(), k, descending), want);
+                assert_eq!(few_first::<_, (u64, u64)>(line, k, descending), want);
                 let places: Vec<_> = want.iter().map(|it| it.place()).collect();
-                let short = line.iter().map(|it| *it as f32);
-                let short: Vec<u64> = few_first(short, k, descending);
+                let short: Vec<f32> = line.iter().map(|it| *it as f32).collect();
+                let short: Vec<u64> = few_first(&short, k, descending);
                 assert!(short.iter().map(|it| it.place()).eq(places));
             }
         }

@@ -1,10 +1,11 @@
-//! Outputs that are filled stretch by stretch, each of which is handed over to what follows on it once it is done.
+//! Outputs that are filled stretch by stretch; what follows on one is handed each stretch once it is done.
 
 use std::ops::Range;
 
 use super::interrupt;
 use super::lane::Part;
 use super::pool::{self, Shared};
+use super::wide;
 
 /// Elements of a stretch that is filled in turn: with what follows on it, it stays in the first-level cache.
 const STRETCH: usize = 2048;
@@ -32,6 +33,32 @@ pub(crate) fn for_each<T: Send>(
         // SAFETY: these rows are written, and given once.
         unsafe { part.done(rows.start * len..rows.end * len) };
     });
+}
+
+/// Sets each element to what `at` gives for its place, on several threads.
+pub(crate) fn set_each<T: Send>(out: &mut [T], at: impl Fn(usize) -> T + Sync) {
+    let (n, out) = (out.len(), Shared(out.as_mut_ptr()));
+    pool::for_each_range(n, 1, &|range| {
+        // SAFETY: each range is given once, and `out` is as long.
+        let part = unsafe { out.part(range.clone()) };
+        wide::run(Set { part, first: range.start, at: &at });
+    });
+}
+
+struct Set<'a, T, F> {
+    part: &'a mut [T],
+    first: usize,
+    at: &'a F,
+}
+
+impl<T, F: Fn(usize) -> T> wide::Loop for Set<'_, T, F> {
+    type Output = ();
+
+    #[inline(always)]
+    fn run(self) {
+        let Self { part, first, at } = self;
+        part.iter_mut().zip(first..).for_each(|(slot, idx)| *slot = at(idx));
+    }
 }
 
 /// Calls `fill` with one stretch after the other, on this thread; `part` follows on each.

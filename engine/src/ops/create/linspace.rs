@@ -66,13 +66,11 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     let number = |idx| number_or(cx.attrs, idx, Number::Int(0)).as_f64();
     let (start, end) = (number(0), number(1));
     let step = if steps > 1 { (end - start) / (steps - 1) as f64 } else { 0.0 };
+    // From the nearer end, as one product and one sum.
+    let near_start = if steps == 1 { 1 } else { steps / 2 };
     fill_with(&mut cx.outputs[0], |idx| {
-        let from_start = idx < steps / 2 || steps == 1;
-        Number::Float(if from_start {
-            start + step * idx as f64
-        } else {
-            end - step * (steps - 1 - idx) as f64
-        })
+        let (from, to) = if idx < near_start { (start, 0) } else { (end, steps - 1) };
+        Number::Float(from + step * (idx as i64 - to as i64) as f64)
     });
     Ok(())
 }

@@ -14,8 +14,8 @@ pub mod zeros_like;
 
 use smallvec::smallvec;
 
-use crate::cpu::interrupt;
 use crate::cpu::view::OutView;
+use crate::cpu::{interrupt, rows};
 use crate::dtype::Number;
 use crate::op::{self, ComposedCx, InferCx};
 use crate::storage::bits_of;
@@ -87,20 +87,14 @@ fn fill(output: &mut OutView<'_>, number: Number) {
 }
 
 /// Sets element `i` to `at(i)`, converted to the dtype.
-fn fill_with(output: &mut OutView<'_>, at: impl Fn(usize) -> Number) {
-    fn set<T>(out: &mut [T], at: impl Fn(usize) -> T) {
-        for piece in interrupt::pieces(out.len()) {
-            let part = out[piece.clone()].iter_mut().zip(piece);
-            part.for_each(|(it, idx)| *it = at(idx));
-        }
-    }
+fn fill_with(output: &mut OutView<'_>, at: impl Fn(usize) -> Number + Sync) {
     match output.dtype() {
-        DType::I64 => set(output.as_mut_slice::<i64>(), |idx| at(idx).as_i64()),
-        DType::F32 => set(output.as_mut_slice::<f32>(), |idx| at(idx).as_f64() as f32),
-        DType::F64 => set(output.as_mut_slice::<f64>(), |idx| at(idx).as_f64()),
+        DType::I64 => rows::set_each(output.as_mut_slice::<i64>(), |idx| at(idx).as_i64()),
+        DType::F32 => rows::set_each(output.as_mut_slice::<f32>(), |idx| at(idx).as_f64() as f32),
+        DType::F64 => rows::set_each(output.as_mut_slice::<f64>(), |idx| at(idx).as_f64()),
         dtype @ (DType::Bool | DType::U8 | DType::I8 | DType::I16 | DType::U16 | DType::I32)
         | dtype @ (DType::F16 | DType::BF16 | DType::C64 | DType::C128) => with_size!(dtype, T => {
-            set(output.as_mut_slice::<T>(), |idx| bits_of(at(idx), dtype) as T)
+            rows::set_each(output.as_mut_slice::<T>(), |idx| bits_of(at(idx), dtype) as T)
         }),
     }
 }

@@ -114,7 +114,6 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
     with_float!(cx.op.name, input.dtype(), T => {
         let keys = keys(&input.to_slice::<T>(), cx.stream);
         for (keys, slots) in keys.chunks_exact(n_classes).zip(out.chunks_exact_mut(n)) {
-            let keys = keys.iter().copied();
             order::for_each_first(keys, n, true, |at, place| slots[at] = place as i64);
         }
         Ok(())

@@ -115,7 +115,7 @@ fn infer(cx: &InferCx<'_>) -> Result<Metas> {
 
 /// Calls `body(place, whether it is the first of its value)` for all elements in sorted order. No NaN equals another.
 fn for_each_place(view: &View<'_>, body: impl FnMut(usize, bool)) {
-    with_dtype!(view.dtype(), T => order::for_each_value(cast::<T>(view).iter().copied(), body));
+    with_dtype!(view.dtype(), T => order::for_each_value(&cast::<T>(view), body));
 }
 
 fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
