@@ -61,6 +61,8 @@ pub static ALL: &[NgModule] = &[
     ("os.tree", text!("os/tree")),
     ("pathlib", text!("pathlib")),
     ("pprint", text!("pprint")),
+    ("safetensors", text!("safetensors")),
+    ("safetensors.torch", text!("safetensors/torch")),
     ("statistics", text!("statistics")),
     ("string.template", text!("string/template")),
     ("textwrap", text!("textwrap")),

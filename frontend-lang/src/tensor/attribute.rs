@@ -46,7 +46,7 @@ pub fn get(cx: &mut Cx, this: &Value, name: Sym) -> Result<Option<Value>, Raised
     }
     Ok(Some(match name.as_str() {
         "shape" => convert::sizes(value().shape()),
-        "dtype" => Value::object(dtype::DTypeObj(value().dtype())),
+        "dtype" => dtype::value_of(value().dtype()),
         "device" => device::of(value().device()),
         "ndim" => Value::from(value().rank()),
         "nbytes" => Value::from(value().meta().bytes()),

@@ -1,9 +1,11 @@
 //! dtypes as values.
 
 use std::any::Any;
+use std::cell::RefCell;
 
 use engine::DType;
 use engine::apply::default_dtype;
+use rustc_hash::FxHashMap;
 
 use crate::array::dtype::ArrayDType;
 use crate::array::scalar;
@@ -45,6 +47,19 @@ pub const NAMES: &[(&str, DType)] = &[
     ("cdouble", DType::C128),
 ];
 
+thread_local! {
+    static OBJECTS: RefCell<FxHashMap<DType, Value>> = RefCell::default();
+}
+
+/// The object of a dtype: there is one of each, so that `x.dtype is torch.float32` tells.
+pub(crate) fn value_of(dtype: DType) -> Value {
+    let known = |it: &RefCell<FxHashMap<DType, Value>>| {
+        let mut all = it.borrow_mut();
+        all.entry(dtype).or_insert_with(|| Value::object(DTypeObj(dtype))).clone()
+    };
+    OBJECTS.with(known)
+}
+
 /// Functions of `torch`.
 pub static FUNCTIONS: &[NativeFn] = &[
     function("get_default_dtype", "", "The dtype of floats for which nothing else says one.", get_default),
@@ -58,7 +73,7 @@ pub static FUNCTIONS: &[NativeFn] = &[
 ];
 
 fn get_default(_cx: &mut Cx, _args: Args<'_>) -> Res {
-    Ok(Value::object(DTypeObj(default_dtype::get())))
+    Ok(value_of(default_dtype::get()))
 }
 
 fn set_default(cx: &mut Cx, args: Args<'_>) -> Res {

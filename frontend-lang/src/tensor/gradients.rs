@@ -39,6 +39,18 @@ pub static FUNCTIONS: &[NativeFn] = &[
         become_other,
     ),
     function(
+        "keep",
+        "tensor, /",
+        "A variable of its own with the value that a tensor has now, at the same place on the tape.",
+        keep,
+    ),
+    function(
+        "as_kept",
+        "tensor, kept, /",
+        "The tensor, if it has the value that was kept of it, else what was kept.",
+        as_kept,
+    ),
+    function(
         "add_hook",
         "tensor, hook",
         "Shows gradients to `hook(grad)`; what it gives that is not None goes on in their place. Gives the dict that it lies in, and its key.",
@@ -335,6 +347,16 @@ fn attach(cx: &mut Cx, args: Args<'_>) -> Res {
     };
     let attached = steps::attach(&inputs, &outputs, made);
     Ok(Value::tuple(attached.into_iter().map(Value::tensor).collect::<Vec<_>>()))
+}
+
+fn keep(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let object = convert::variable(&args[0])?;
+    Ok(Value::Tensor(Rc::new(TensorObj::with_look(object.get(), object.look()))))
+}
+
+fn as_kept(_cx: &mut Cx, args: Args<'_>) -> Res {
+    let (now, kept) = (convert::variable(&args[0])?.get(), convert::variable(&args[1])?.get());
+    Ok(args[usize::from(!now.same(&kept))].clone())
 }
 
 fn become_other(_cx: &mut Cx, args: Args<'_>) -> Res {

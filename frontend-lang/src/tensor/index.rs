@@ -34,7 +34,10 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
     let index = read(cx, key)?;
     forwards(object, &index)?;
     let mut value = match operand(value) {
-        Some(value) => value,
+        Some(value) => {
+            of_one_dtype(object, &index, &value)?;
+            value
+        }
         None => convert::from_data(cx, value, None)?,
     };
     let dtype = object.seen().dtype();
@@ -51,6 +54,27 @@ pub fn set(cx: &mut Cx, this: &Value, key: &Value, value: &Value) -> Result<(), 
     }
     let res = engine::index::set(&object.get(), &index, &value)?;
     super::arith::assign(this, res)
+}
+
+/// Refuses a tensor that is placed by tensors of indices and has another dtype, as PyTorch does. Slices and single indices convert it, and so do
+/// masks one element.
+fn of_one_dtype(object: &TensorObj, index: &[Index], value: &Tensor) -> Result<(), Raised> {
+    let dtype = object.seen().dtype();
+    let places = |it: &Index| match it {
+        Index::Tensor(it) if it.dtype() == DType::Bool => value.numel() != 1,
+        Index::Tensor(it) => it.rank() > 0,
+        _ => false,
+    };
+    let is_number = value.as_number().is_some() || value.dtype() == dtype;
+    if is_number || object.is_array() || !index.iter().any(places) {
+        return Ok(());
+    }
+    let problem = format!(
+        "Index put requires the source and destination dtypes match, got {dtype} for the destination and {} for the source.",
+        value.dtype()
+    );
+    let help = format!("convert the values: `.to(torch.{dtype})`");
+    Err(Raised::new(&RUNTIME_ERROR, problem).with_help(Some(help)))
 }
 
 /// Slices of tensors go forwards, other than those of arrays.

@@ -33,6 +33,7 @@ pub static OP: OpDef = OpDef {
     internal: true,
     surface: Surface {
         shapes: "the gradient has the shape of the weight of the convolution",
+        complex: Some(super::of_parts),
         ..Surface::PLAIN
     },
     onnx: Onnx::Absent,

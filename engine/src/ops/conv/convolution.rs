@@ -24,7 +24,12 @@ pub static OP: OpDef = OpDef {
     pure: true,
     method: false,
     internal: false,
-    surface: Surface { autocast: Autocast::Half, shapes: shapes::CONVOLVED, ..Surface::PLAIN },
+    surface: Surface {
+        autocast: Autocast::Half,
+        shapes: shapes::CONVOLVED,
+        complex: Some(super::of_parts),
+        ..Surface::PLAIN
+    },
     onnx: Onnx::written("Conv", super::onnx::convolution),
     aliases: &[],
     examples: &[

@@ -5,8 +5,12 @@ use std::sync::Arc;
 use crate::cpu::view::View;
 use crate::cpu::{conv, pool2d};
 use crate::dtype::Arithmetic;
-use crate::op::{Default, KernelCx, Param, ParamKind, Ready};
-use crate::{Attr, Attrs, DType, Error, OpDef, Result, Shape, with_float};
+use crate::functional::{add, reshape};
+use crate::op::{ComposedCx, Default, KernelCx, Param, ParamKind, Ready};
+use crate::ops::matrix::product_of_parts;
+use crate::{
+    Attr, Attrs, DType, Error, OpDef, Outputs, Result, Shape, Tensor, apply_one, with_float,
+};
 
 pub mod adaptive_avg_pool2d;
 pub mod adaptive_avg_pool2d_backward;
@@ -236,4 +240,23 @@ pub(crate) fn adaptive(
         return Err(Error::Shapes { op, shapes: vec![shape.clone()], rule });
     }
     Ok((shape[..rank - 2].iter().product(), [shape[rank - 2], shape[rank - 1]], output))
+}
+
+/// A convolution of complex numbers, or one of its gradients, from four of the parts; then the bias is added.
+fn of_parts(cx: &ComposedCx<'_>) -> Result<Outputs> {
+    let product = |a: &Tensor, b: &Tensor| apply_one(cx.op, &[a.clone(), b.clone()], cx.attrs);
+    let mut outputs = product_of_parts(cx, product)?;
+    let Some(bias) = cx.opt_input(2) else { return Ok(outputs) };
+    let (input, weight) = (cx.input(0)?, cx.input(1)?);
+    if bias.dtype() != input.dtype() {
+        let dtypes = vec![input.dtype(), weight.dtype(), bias.dtype()];
+        return Err(Error::DTypes { op: cx.op.name, dtypes });
+    }
+    if bias.shape()[..] != weight.shape()[..1] {
+        let shapes = vec![input.shape().clone(), weight.shape().clone(), bias.shape().clone()];
+        let rule = "the bias is one number for each kernel".into();
+        return Err(Error::Shapes { op: cx.op.name, shapes, rule });
+    }
+    outputs[0] = add(&outputs[0], &reshape(bias, &Shape::from([bias.numel(), 1, 1]))?)?;
+    Ok(outputs)
 }

@@ -58,9 +58,9 @@ pub static ALL: &[&OpDef] = &[
 ];
 
 /// A product of complex numbers, from four products of their parts.
-fn product_of_parts(
+pub(crate) fn product_of_parts(
     cx: &ComposedCx<'_>,
-    product: fn(&Tensor, &Tensor) -> Result<Tensor>,
+    product: impl Fn(&Tensor, &Tensor) -> Result<Tensor>,
 ) -> Result<Outputs> {
     let (a, b) = (cx.input(0)?, cx.input(1)?);
     if a.dtype() != b.dtype() {

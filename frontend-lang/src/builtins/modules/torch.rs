@@ -268,9 +268,7 @@ fn random_ops(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
 }
 
 fn dtypes(_cx: &mut Cx) -> Result<Vec<(Sym, Value)>, Raised> {
-    let value = |(name, it): &(&'static str, engine::DType)| {
-        (Sym::of(name), Value::object(dtype::DTypeObj(*it)))
-    };
+    let value = |(name, it): &(&'static str, engine::DType)| (Sym::of(name), dtype::value_of(*it));
     Ok(dtype::NAMES.iter().map(value).collect())
 }
 
@@ -336,7 +334,7 @@ fn set_autocast_half(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn dtype_or_none(it: Option<engine::DType>) -> Value {
-    it.map_or(Value::None, |it| Value::object(dtype::DTypeObj(it)))
+    it.map_or(Value::None, |it| dtype::value_of(it))
 }
 
 /// A seed, as `int()` reads it.
