@@ -63,8 +63,9 @@ impl Compiler<'_> {
             return Ok(false);
         }
         let made = apply::run(op, &[], attrs)?;
-        made.first().map_or(Ok(()), |it| self.hold(Value::of(id), it))?;
-        Ok(!made.is_empty())
+        let Some(made) = made.first().filter(|it| it.meta() == *meta) else { return Ok(false) };
+        self.hold(Value::of(id), made)?;
+        Ok(true)
     }
 
     /// One program, or as many as they fit into.

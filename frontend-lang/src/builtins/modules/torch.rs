@@ -334,7 +334,7 @@ fn set_autocast_half(_cx: &mut Cx, args: Args<'_>) -> Res {
 }
 
 fn dtype_or_none(it: Option<engine::DType>) -> Value {
-    it.map_or(Value::None, |it| dtype::value_of(it))
+    it.map_or(Value::None, dtype::value_of)
 }
 
 /// A seed, as `int()` reads it.
