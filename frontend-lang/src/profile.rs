@@ -230,8 +230,7 @@ impl Session {
 
     /// The text of a line, if its source is still there.
     pub fn line(&self, place: &Place) -> Option<String> {
-        let source = self.cx.sources.named(&place.source)?;
-        Some(source.line(place.line).trim().to_owned())
+        self.cx.sources.line(&place.source, place.line).map(str::to_owned)
     }
 
     fn taken(&self, row: &Row) -> Taken {

@@ -102,6 +102,17 @@ pub struct NameInfo {
     pub summary: String,
 }
 
+/// Whether gradients were recorded when a cell began: a panic, which ends no `with` block, leaves it so.
+struct Recording(bool);
+
+impl Drop for Recording {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            engine::autograd::set_enabled(self.0);
+        }
+    }
+}
+
 impl Session {
     /// A new session over `host`.
     pub fn new(host: Box<dyn Host>) -> Session {
@@ -144,6 +155,7 @@ impl Session {
             self.cell = cell;
         }
         let _watching = engine::cpu::interrupt::watch(self.cx.interrupt.clone());
+        let _recording = Recording(engine::autograd::enabled());
         memory::set_limit(self.cx.memory_limit);
         let source = self.add_cell(cell, code);
         let globals = self.cx.globals.clone();

@@ -145,10 +145,11 @@ impl Sources {
         self.list.get(&id)
     }
 
-    /// The latest source of this name.
-    pub fn named(&self, name: &str) -> Option<&Source> {
+    /// The text of a line in the latest source of this name that has any there: a cell is a source for each piece of code between its magics.
+    pub fn line(&self, name: &str, line: usize) -> Option<&str> {
         let named = self.list.iter().filter(|it| it.1.name == name);
-        named.max_by_key(|it| it.0.0).map(|it| it.1)
+        let texts = named.map(|it| (it.0.0, it.1.line(line).trim()));
+        texts.filter(|it| !it.1.is_empty()).max().map(|it| it.1)
     }
 
     /// Whether any source contains these words.

@@ -125,6 +125,10 @@ fn run_cells(
             report.ran();
             continue;
         };
+        if ends_program(options, &failure) {
+            report.ran();
+            break;
+        }
         log.fail(&failure);
         if may_fail {
             report.ran();
@@ -144,6 +148,13 @@ fn run_cells(
         drop(stderr.write_all(report.text().as_bytes()));
     }
     Ok(())
+}
+
+/// Whether a program has asked for its end, and had no failure to tell: `sys.exit()`. A cell of a notebook that does so has failed.
+fn ends_program(options: &RunOptions, failure: &Failure) -> bool {
+    let is_notebook = options.input.extension().is_some_and(|it| it == "ipynb");
+    let is_well = matches!(failure.evalue.as_str(), "" | "None" | "0");
+    !is_notebook && failure.ename == "SystemExit" && is_well
 }
 
 fn request(cell: &Cell, count: u32) -> Execute {

@@ -125,6 +125,7 @@ impl Lent {
             settings: &mut self.settings,
             options: &mut self.options,
             cells: &self.cells,
+            above: 0,
             body,
             pages: &mut self.pages,
             at_end: &mut self.at_end,

@@ -75,6 +75,8 @@ pub struct MagicCx<'a> {
     pub options: &'a mut RunOptions,
     /// The cells that ran so far, this one at the end.
     pub cells: &'a [String],
+    /// How many lines of the cell stand above the magic.
+    pub above: usize,
     /// The text below `%%name`.
     pub body: Option<&'a str>,
     /// Help for the pager.
@@ -92,6 +94,17 @@ struct Running {
     options: RunOptions,
     outcome: Outcome,
     at_end: Vec<AtEnd>,
+}
+
+/// A magic as it is written in a cell.
+struct Asked<'a> {
+    magic: &'static Magic,
+    /// What follows its name.
+    rest: &'a str,
+    /// How many lines stand above it.
+    above: usize,
+    /// What stands below `%%name`.
+    body: Option<&'a str>,
 }
 
 /// How a cell ended.
@@ -151,7 +164,7 @@ impl Notebook {
         }
         running.at_end.push(crate::all::fastrun::keep);
         for work in std::mem::take(&mut running.at_end) {
-            let res = work(&mut self.magic_cx(&mut running, None));
+            let res = work(&mut self.magic_cx(&mut running));
             running.fail(res.map(|shown| shown.into_iter().for_each(&mut *show)));
         }
         frontend_lang::builtins::modules::pyplot::show_pending(&mut self.session.cx);
@@ -174,18 +187,22 @@ impl Notebook {
                 show(self.settings.leave_out(&line, elsewhere::of_command(&line))?);
                 Ok(())
             }
-            Part::Line { name, rest } => match elsewhere::find(&name) {
+            Part::Line { above, name, rest } => match elsewhere::find(&name) {
                 Some(row) => {
                     show(self.settings.leave_out(&format!("%{name}"), row.says)?);
                     Ok(())
                 }
-                None => self.magic(known(&name)?, &rest, None, running, show),
+                None => {
+                    let asked = Asked { magic: known(&name)?, rest: &rest, above, body: None };
+                    self.magic(&asked, running, show)
+                }
             },
-            Part::Cell { name, rest, body } => {
+            Part::Cell { above, name, rest, body } => {
+                let code = || format!("{}{body}", "\n".repeat(above + 1));
                 if let Some(row) = elsewhere::find(&name) {
                     show(self.settings.leave_out(&format!("%%{name}"), row.says)?);
                     return match row.on_cell {
-                        OnCell::ThenRun => self.code(&format!("\n{body}"), running, show),
+                        OnCell::ThenRun => self.code(&code(), running, show),
                         _ => Ok(()),
                     };
                 }
@@ -195,13 +212,12 @@ impl Notebook {
                         format!("there is no %%{name}; write %{name} on a line of its own");
                     return Err(MagicError::usage(magic, message));
                 }
-                let res = self.magic(magic, &rest, Some(&body), running, show);
-                res.map_err(|error| error.on_cell())?;
-                if magic.on_cell == OnCell::ThenRun {
-                    // An empty first line keeps line numbers as the user sees them.
-                    return self.code(&format!("\n{body}"), running, show);
+                let asked = Asked { magic, rest: &rest, above, body: Some(&body) };
+                self.magic(&asked, running, show).map_err(MagicError::on_cell)?;
+                match magic.on_cell {
+                    OnCell::ThenRun => self.code(&code(), running, show),
+                    _ => Ok(()),
                 }
-                Ok(())
             }
         }
     }
@@ -251,25 +267,26 @@ impl Notebook {
 
     fn magic(
         &mut self,
-        magic: &Magic,
-        rest: &str,
-        body: Option<&str>,
+        asked: &Asked<'_>,
         running: &mut Running,
         show: &mut dyn FnMut(Artifact),
     ) -> Result<(), MagicError> {
-        let args = Args::parse(magic, rest)?;
-        let shown = (magic.run)(&mut self.magic_cx(running, body), &args)?;
+        let args = Args::parse(asked.magic, asked.rest)?;
+        let mut cx = self.magic_cx(running);
+        (cx.above, cx.body) = (asked.above, asked.body);
+        let shown = (asked.magic.run)(&mut cx, &args)?;
         shown.into_iter().for_each(show);
         Ok(())
     }
 
-    fn magic_cx<'a>(&'a mut self, running: &'a mut Running, body: Option<&'a str>) -> MagicCx<'a> {
+    fn magic_cx<'a>(&'a mut self, running: &'a mut Running) -> MagicCx<'a> {
         MagicCx {
             session: &mut self.session,
             settings: &mut self.settings,
             options: &mut running.options,
             cells: &self.cells,
-            body,
+            above: 0,
+            body: None,
             pages: &mut running.outcome.pages,
             at_end: &mut running.at_end,
         }
@@ -289,6 +306,15 @@ impl Running {
 }
 
 impl MagicCx<'_> {
+    /// The code that a magic is to run, its line or the cell below it, on the lines of the cell on which it stands.
+    pub fn code(&self, args: &Args) -> String {
+        let (above, code) = match self.body {
+            Some(body) => (self.above + 1, body),
+            None => (self.above, args.line()),
+        };
+        if code.trim().is_empty() { String::new() } else { "\n".repeat(above) + code }
+    }
+
     /// Runs code that stands in a magic's line; gives its value.
     pub fn eval(&mut self, code: &str) -> Result<Option<Value>, MagicError> {
         let options = RunOptions { check: Level::Off, ..self.options.clone() };

@@ -3,10 +3,10 @@
 /// One thing to do, in the order of the cell.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Part {
-    /// `%name rest`, alone on its line.
-    Line { name: String, rest: String },
-    /// `%%name rest` on the first line; `body` is everything below.
-    Cell { name: String, rest: String, body: String },
+    /// `%name rest`, alone on its line, with so many lines above.
+    Line { above: usize, name: String, rest: String },
+    /// `%%name rest` on the first line that is not blank; `body` is everything below.
+    Cell { above: usize, name: String, rest: String, body: String },
     /// `!program`, which other kernels hand to the shell.
     Shell { line: String },
     /// `thing?` or `?thing`; `detailed` with two question marks.
@@ -23,7 +23,8 @@ pub fn split(text: &str) -> Vec<Part> {
         let (name, rest) = name_and_rest(magic);
         let at = text.find(first).unwrap_or(0) + first.len();
         let body = text[at..].strip_prefix('\n').unwrap_or(&text[at..]);
-        return vec![Part::Cell { name, rest, body: body.into() }];
+        let above = text[..at].lines().count() - 1;
+        return vec![Part::Cell { above, name, rest, body: body.into() }];
     }
     let mut splitter = Splitter::default();
     let mut lines = text.lines().enumerate();
@@ -86,7 +87,7 @@ impl Splitter {
     }
 
     fn line(&mut self, at: usize, line: &str) {
-        let command = if self.is_inside() { None } else { command(line) };
+        let command = if self.is_inside() { None } else { command(at, line) };
         match command {
             Some(part) => {
                 self.flush();
@@ -164,17 +165,17 @@ fn after_string(text: &str, quote: char) -> &str {
 }
 
 /// The magic or help request that a whole line is.
-fn command(line: &str) -> Option<Part> {
+fn command(above: usize, line: &str) -> Option<Part> {
     let line = line.trim_end();
     if let Some(help) = question(line) {
         return Some(help);
     }
     if let Some(magic) = line.strip_prefix('%').filter(|it| it.starts_with(char::is_alphabetic)) {
         let (name, rest) = name_and_rest(magic);
-        return Some(Part::Line { name, rest });
+        return Some(Part::Line { above, name, rest });
     }
     if let Some((name, rest)) = line_magic_call(line) {
-        return Some(Part::Line { name, rest });
+        return Some(Part::Line { above, name, rest });
     }
     line.starts_with('!').then(|| Part::Shell { line: line.into() })
 }
@@ -223,13 +224,15 @@ mod tests {
     use super::*;
 
     fn line(name: &str, rest: &str) -> Part {
-        Part::Line { name: name.into(), rest: rest.into() }
+        Part::Line { above: 0, name: name.into(), rest: rest.into() }
     }
 
     #[test]
     fn keeps_positions_of_code_after_magics() {
         let parts = split("%trace\nx = 1\ny = 2\n");
         assert_eq!(parts, [line("trace", ""), Part::Code("\nx = 1\ny = 2".into())]);
+        let time = Part::Line { above: 2, name: "time".into(), rest: "f(x)".into() };
+        assert_eq!(split("x = 1\n\n%time f(x)"), [Part::Code("x = 1\n".into()), time]);
     }
 
     #[test]
@@ -242,9 +245,14 @@ mod tests {
     fn reads_help_and_cell_magics() {
         assert_eq!(split("nn.Linear??"), [Part::Help { name: "nn.Linear".into(), detailed: true }]);
         assert_eq!(split("?print"), [Part::Help { name: "print".into(), detailed: false }]);
-        let cell =
-            Part::Cell { name: "html".into(), rest: String::new(), body: "<b>x</b>\n".into() };
-        assert_eq!(split("%%html\n<b>x</b>\n"), [cell]);
+        let cell = |above| Part::Cell {
+            above,
+            name: "html".into(),
+            rest: String::new(),
+            body: "<b>x</b>\n".into(),
+        };
+        assert_eq!(split("%%html\n<b>x</b>\n"), [cell(0)]);
+        assert_eq!(split("\n  \n%%html\n<b>x</b>\n"), [cell(2)]);
         let help = |name: &str| Part::Help { name: name.into(), detailed: false };
         assert_eq!(split("%who?"), [help("%who")]);
         assert_eq!(split("?%who "), [help("%who")]);

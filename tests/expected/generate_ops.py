@@ -794,5 +794,10 @@ def standard_back(dims):
 for dims, sizes in [((2,), (2, 3, 1)), ((1, 2), (2, 1, 1)), ((0, 1, 2), (1, 1, 1))]:
     case("standardize_backward", standard_back(dims), [rand(2, 3, 4), X, rand(*sizes).abs() + 0.5], [dims, 0.01])
 
+case("log_softmax_backward", lambda dy, y: torch.ops.aten._log_softmax_backward_data(dy, y, 2, torch.float64), [rand(2, 3, 4), X.log_softmax(2)], [], grad=False)
+case("log_softmax_backward", lambda dy, y: dy - y.exp() * dy.sum(-1, True), [rand(3, 7), rand(3, 7)], [])
+case("pick_class_backward", lambda g, t: torch.zeros(4, 5, dtype=torch.float64).scatter(1, t.clamp(0)[:, None], (g * (t != -100))[:, None]),
+     [rand(4), torch.tensor([0, 4, -100, 2])], [5, -100])
+
 path.write_text("[\n" + ",\n".join(json.dumps(it) for it in CASES) + "\n]\n")
 print(len(CASES), "cases")

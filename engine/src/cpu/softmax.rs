@@ -110,26 +110,50 @@ fn of_blocks<T: Element>(form: Form, x: &[T], (n, inner): (usize, usize), out: &
 }
 
 /// The gradient of softmax, `y * (dy - sum(dy * y))` along the middle axis, into `dx`.
-pub fn backward<T: Float + Element>([dy, y]: [&[T]; 2], (n, inner): (usize, usize), dx: &mut [T]) {
-    let block = n * inner;
+pub fn backward<T: Float + Element>(both: [&[T]; 2], (n, inner): (usize, usize), dx: &mut [T]) {
+    each_block(both, n * inner, dx, |[dy, y], out| match inner {
+        1 => slopes_of_rows(T::kernels(isa()).softmax_slopes, [dy, y], n, out),
+        _ => wide::run(Slopes { dy, y, n, inner, out }),
+    });
+}
+
+/// The gradient of the logarithm of softmax, `dy - exp(y) * sum(dy)` in rows of `n`, into `dx`.
+pub fn log_backward<T: Float + Element>(both: [&[T]; 2], n: usize, dx: &mut [T]) {
+    let slopes = T::kernels(isa()).log_softmax_slopes;
+    each_block(both, n, dx, |both, out| slopes_of_rows(slopes, both, n, out));
+}
+
+/// Calls `run` with whole blocks of both, and where what becomes of them goes.
+fn each_block<T: Element>(
+    [dy, y]: [&[T]; 2],
+    block: usize,
+    dx: &mut [T],
+    run: impl Fn([&[T]; 2], &mut [T]) + Sync,
+) {
     assert!(dy.len() == dx.len() && y.len() == dx.len(), "gradients of all elements");
     if block == 0 {
         return;
     }
     let out = Shared(dx.as_mut_ptr());
     pool::for_each_range(y.len() / block, block, &|range| {
-        let n_rows = range.len();
         let range = range.start * block..range.end * block;
         // SAFETY: each range is given once, and `dx` is as long as `y`.
         let out = unsafe { out.part(range.clone()) };
-        let (dy, y) = (&dy[range.clone()], &y[range]);
-        if inner > 1 {
-            return wide::run(Slopes { dy, y, n, inner, out });
-        }
-        let rows = Rows { x: dy.as_ptr(), y: out.as_mut_ptr(), n_rows, n, factor: Element::ONE };
-        // SAFETY: the rows are as long as the slices; the table is that of the processor.
-        unsafe { (T::kernels(isa()).softmax_slopes)(&rows, y.as_ptr()) };
+        run([&dy[range.clone()], &y[range]], out);
     });
+}
+
+/// Runs a function of [`crate::cpu::simd::Kernels`] on rows of `n`.
+fn slopes_of_rows<T: Element>(
+    slopes: unsafe fn(&Rows<T>, *const T),
+    [dy, y]: [&[T]; 2],
+    n: usize,
+    out: &mut [T],
+) {
+    let n_rows = out.len() / n;
+    let rows = Rows { x: dy.as_ptr(), y: out.as_mut_ptr(), n_rows, n, factor: Element::ONE };
+    // SAFETY: the rows are as long as the slices; the table is that of the processor.
+    unsafe { slopes(&rows, y.as_ptr()) };
 }
 
 /// The gradients of some blocks of columns.

@@ -97,9 +97,35 @@ pub fn copy<T: Plain>(src: &[T], from: &Layout, dst: &mut [T], to: &Layout) {
     if let Some(turned) = Turned::of(from, to) {
         return turned.copy(src, dst);
     }
+    let sorted = as_they_lie(to).map(|dims| [from.permute(&dims), to.permute(&dims)]);
+    let [from, to] = sorted.as_ref().map_or([from, to], |[from, to]| [from, to]);
     for_each_run([from, to], |[s, d], len, [s_step, d_step]| {
         copy_run(src, [s, d], [s_step, d_step], len, dst);
     });
+}
+
+/// The dimensions in the order in which elements lie, the nearest neighbours last; `None` where they are in that order, or some of the elements
+/// are one.
+fn as_they_lie(layout: &Layout) -> Option<SmallVec<[usize; 6]>> {
+    let apart = |dim: usize| match layout.shape[dim] {
+        1 => 0,
+        _ => layout.strides[dim].unsigned_abs(),
+    };
+    let mut dims: SmallVec<[usize; 6]> = (0..layout.shape.rank()).collect();
+    dims.retain(|dim| layout.shape[*dim] != 1);
+    if dims.is_sorted_by_key(|&dim| std::cmp::Reverse(apart(dim))) {
+        return None;
+    }
+    dims.sort_by_key(|&dim| std::cmp::Reverse(apart(dim)));
+    let reach = |dim: usize| apart(dim) * layout.shape[dim].saturating_sub(1);
+    let mut below = 0;
+    for &dim in dims.iter().rev() {
+        if apart(dim) <= below {
+            return None;
+        }
+        below += reach(dim);
+    }
+    Some(dims)
 }
 
 /// Copies `len` elements, from and to which place and how far apart each.
@@ -217,6 +243,31 @@ mod tests {
         let src: Vec<i32> = (0..6).collect();
         let layout = Layout::contiguous(Shape::from([2, 3])).permute(&[1, 0]).slice(0, 2, 3, -1);
         assert_eq!(*gather(&src, &layout), [2, 5, 1, 4, 0, 3]);
+    }
+
+    #[test]
+    fn copies_go_through_targets_as_they_lie() {
+        let order = |sizes: [usize; 3], dims: [usize; 3]| {
+            as_they_lie(&Layout::contiguous(Shape::from(sizes)).permute(&dims))
+                .map(SmallVec::into_vec)
+        };
+        assert_eq!(order([2, 3, 4], [2, 0, 1]), Some(vec![1, 2, 0]));
+        assert_eq!(order([2, 3, 4], [0, 1, 2]), None);
+        assert_eq!(order([2, 1, 4], [2, 0, 1]), Some(vec![1, 0]));
+        let mut twice = Layout::contiguous(Shape::from([2, 3])).permute(&[1, 0]);
+        twice.strides[1] = 1;
+        assert_eq!(as_they_lie(&twice), None, "the last of those that are written there stays");
+        let src: Vec<i32> = (0..24).collect();
+        let turned = |it: &Layout| it.permute(&[2, 0, 1]).slice(0, 3, 4, -1);
+        let [from, to] =
+            [[2, 3, 4], [2, 3, 4]].map(|it| turned(&Layout::contiguous(Shape::from(it))));
+        let mut out = vec![0; 24];
+        copy(&src, &from, &mut out, &to);
+        assert_eq!(out, src);
+        let mut one = from.clone();
+        (one.offset, one.strides) = (0, one.strides.iter().map(|_| 0).collect());
+        copy(&[7], &one, &mut out, &to);
+        assert_eq!(out, [7; 24]);
     }
 
     #[test]

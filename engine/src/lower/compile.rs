@@ -25,18 +25,11 @@ pub fn compile(graph: &Graph, fuse: bool) -> Result<Plan> {
 }
 
 /// As [`compile`], where large variables that are stored to are written where they lie, as many as can be and `may` allows by the numbers
-/// of the stores ([`Plan::onto`]): such a plan runs by [`Plan::run_onto`]. `None` if there are none.
-pub fn compile_onto(
-    graph: &Graph,
-    fuse: bool,
-    may: &dyn Fn(usize) -> bool,
-) -> Result<Option<Plan>> {
+/// of the stores ([`Plan::onto`]): such a plan runs by [`Plan::run_onto`].
+pub fn compile_onto(graph: &Graph, fuse: bool, may: &dyn Fn(usize) -> bool) -> Result<Plan> {
     let stores = stores_that_may(graph, may);
-    if stores.is_empty() {
-        return Ok(None);
-    }
-    let plan = compiled(graph, group(graph, fuse, &late_nodes(graph, &stores)), &stores)?;
-    Ok(Some(plan).filter(|it| !it.onto().is_empty()))
+    let late = if stores.is_empty() { Vec::new() } else { late_nodes(graph, &stores) };
+    compiled(graph, group(graph, fuse, &late), &stores)
 }
 
 fn compiled(graph: &Graph, groups: Vec<Group>, onto: &[usize]) -> Result<Plan> {

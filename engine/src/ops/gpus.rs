@@ -179,10 +179,11 @@ fn rows_of_all_lengths_give_what_the_processor_gives() {
         let norm = [Attr::ints(&[n as i64]), Attr::Float(0.01)];
         let backward = [&norm[..], &[Attr::Bool(true)]].concat();
         let line = [Attr::Int(1), Attr::None];
-        let all: [(&str, Vec<&Tensor>, &[Attr]); 5] = [
+        let all: [(&str, Vec<&Tensor>, &[Attr]); 6] = [
             ("softmax", vec![&x], &line),
             ("log_softmax", vec![&x], &line),
             ("softmax_backward", vec![&dy, &x], &line[..1]),
+            ("log_softmax_backward", vec![&dy, &x], &[]),
             ("native_layer_norm", vec![&x, &gains, &shifts], &norm),
             ("native_layer_norm_backward", vec![&dy, &x, &gains], &backward),
         ];

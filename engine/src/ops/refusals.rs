@@ -29,6 +29,7 @@ const REFUSING: &[&str] = &[
     "nll_loss",
     "one_hot",
     "pick_class",
+    "pick_class_backward",
     "probabilities",
     "refuse_where",
     "scatter",

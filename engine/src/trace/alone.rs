@@ -1,6 +1,6 @@
 //! Runs without the body: a recorded path for these arguments as one graph, which holds the variables that the body reads and writes.
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::latest::{Ended, Place};
 use super::segment::{Source, graph_alone, optimized};
@@ -16,9 +16,8 @@ use crate::{Error, Result, Tensor, functional};
 pub struct Alone {
     /// Whose calls are counted.
     traced: Traced,
+    /// It writes large variables where they lie, as far as that may be.
     plan: Plan,
-    /// The same where large variables are written where they lie, if there are such.
-    onto: Option<Plan>,
     feeds: Vec<Feed>,
     n_results: usize,
     /// Whose next values follow the results, by the caller's numbers.
@@ -166,24 +165,15 @@ impl Alone {
         check::first_in_graph(&graph, &self.fed(args, now).ok()?, &recorded.options)
     }
 
-    /// Runs it; nothing is stored and nothing is counted. After an error the random numbers stand where they stood.
+    /// Runs it; nothing is stored and nothing is counted. After an error the random numbers stand where they stood. What would be written where
+    /// it lies is copied first.
     pub fn run(&self, args: &[Tensor], now: &Now<'_>) -> Result<Ran> {
-        flush()?;
-        let fed = self.fed(args, now)?;
-        let drawn = self.draws.then(Everywhere::now);
-        let ran = self.plan.run(&fed);
-        if let (Err(_), Some(drawn)) = (&ran, drawn) {
-            drawn.resume();
-        }
-        let mut results = ran?;
-        let stored = results.split_off(self.n_results);
-        let stored = self.stored.iter().copied().zip(stored).collect();
-        Ok(Ran { results, stored })
+        self.rehearse(args, now, &|_| None)
     }
 
     /// The variables, by the caller's numbers, that [`Alone::run_onto`] writes where they lie; none where none is large.
     pub fn onto(&self) -> impl Iterator<Item = usize> {
-        self.onto.iter().flat_map(Plan::onto).map(|it| self.stored[it.store])
+        self.plan.onto().iter().map(|it| self.stored[it.store])
     }
 
     /// As [`Alone::run`], where the variables of [`Alone::onto`] are `lent`, each by the one handle on its elements: they hold what they are
@@ -197,10 +187,9 @@ impl Alone {
         decide: Decide<'_>,
     ) -> Result<Option<Ran>> {
         flush()?;
-        let plan = self.onto.as_ref().unwrap_or(&self.plan);
         let fed = self.fed(args, now)?;
         let drawn = self.draws.then(Everywhere::now);
-        let ran = plan.run_onto(&fed, lent, decide);
+        let ran = self.plan.run_onto(&fed, lent, decide);
         if let (Err(_) | Ok(None), Some(drawn)) = (&ran, drawn) {
             drawn.resume();
         }
@@ -211,24 +200,30 @@ impl Alone {
         Ok(Some(Ran { results, stored: others.zip(stored).collect() }))
     }
 
-    /// As [`Alone::run_onto`] on copies of the variables, whose next values are among those that are stored; `None` where none is written
-    /// where it lies.
-    pub fn rehearse_onto(&self, args: &[Tensor], now: &Now<'_>) -> Result<Option<Ran>> {
-        let onto: Vec<usize> = self.onto().collect();
-        if onto.is_empty() {
-            return Ok(None);
-        }
-        let copy = |at: &usize| {
-            let missing = || refused("each variable that it stores to has to be given");
-            let value = (now.variable)(*at).ok_or_else(missing)?.detach();
-            functional::copy(&value)
+    /// As [`Alone::run`], where variables may be written over that `take` gives with the only handle on their elements.
+    pub fn rehearse(
+        &self,
+        args: &[Tensor],
+        now: &Now<'_>,
+        take: &dyn Fn(usize) -> Option<Tensor>,
+    ) -> Result<Ran> {
+        let missing = || refused("each variable that it stores to has to be given");
+        let lend = |at: usize| match take(at).map(Tensor::into_own) {
+            Some(Ok(own)) => Ok(own),
+            Some(Err(shared)) => functional::copy(&shared.detach()),
+            None => functional::copy(&(now.variable)(at).ok_or_else(missing)?.detach()),
         };
-        let mut lent = onto.iter().map(copy).collect::<Result<Vec<Tensor>>>()?;
+        let mut lent = self.onto().map(lend).collect::<Result<Vec<Tensor>>>()?;
         let ran = self.run_onto(args, now, &mut lent, &mut |_| true)?;
-        Ok(ran.map(|mut ran| {
-            ran.stored.extend(onto.into_iter().zip(lent));
-            ran
-        }))
+        let ran = ran.ok_or_else(|| refused("a run has ended that nobody has stopped"))?;
+        // In the order of the graph: of variables that look at each other the last is right.
+        let mut written: FxHashMap<usize, Tensor> = self.onto().zip(lent).collect();
+        let mut others = ran.stored.into_iter();
+        let next = |at: &usize| match written.remove(at) {
+            Some(value) => Some((*at, value)),
+            None => others.next(),
+        };
+        Ok(Ran { stored: self.stored.iter().filter_map(next).collect(), ..ran })
     }
 
     /// What the plan takes, in order.
@@ -284,14 +279,12 @@ impl Alone {
         let draws = graph.draws().next().is_some();
         let stored: Vec<usize> = stored().map(|it| it.at as usize).collect();
         let (graph, fuse) = optimized(graph, options.level(), recipes, relaxed)?;
-        let plan = lower::compile(&graph, fuse)?;
-        let onto = lower::compile_onto(&graph, fuse, &|store| may(stored[store]))?;
+        let plan = lower::compile_onto(&graph, fuse, &|store| may(stored[store]))?;
         let returned = followed.map_or_else(Vec::new, |it| it.results.clone());
         let (tree, signature, seen) = (0, Vec::new(), seen.to_vec());
         Ok(Self {
             traced,
             plan,
-            onto,
             feeds,
             n_results,
             stored,

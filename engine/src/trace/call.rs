@@ -408,7 +408,7 @@ impl State {
         if let Some((parent, len)) = self.recording.take()
             && self.tree.steps.len() > len
         {
-            self.tree.truncate(len, parent);
+            self.tree.truncate(len);
             self.cursor = parent;
         }
     }

@@ -240,10 +240,12 @@ impl Tree {
         id
     }
 
-    /// Forgets all steps from number `len` on; they hang below `parent`.
-    pub(super) fn truncate(&mut self, len: usize, parent: StepId) {
-        self.steps.truncate(len);
-        self.step_mut(parent).children.retain(|it| (*it as usize) < len);
+    /// Forgets all steps from number `len` on.
+    pub(super) fn truncate(&mut self, len: usize) {
+        let gone = self.steps.split_off(len);
+        for parent in gone.iter().map(|it| it.parent).filter(|it| (*it as usize) < len) {
+            self.step_mut(parent).children.retain(|it| (*it as usize) < len);
+        }
     }
 
     /// Turns numbers of a step into plan inputs; compiled stretches that contain the step are dropped, and reverse walks,

@@ -23,7 +23,7 @@ use crate::tensor::{arith, attribute, index, methods, text};
 
 pub(crate) use grad::assigned_grads;
 pub use view::View;
-use view::{Base, Former, Lookers, on_leaf};
+use view::{Base, Former, Lookers};
 
 /// A tensor as programs hold it.
 pub struct TensorObj {
@@ -258,7 +258,7 @@ impl TensorObj {
         let is_recorded = edge.is_some() || autograd::enabled() && !base.is_off_tape;
         let enabled = autograd::set_enabled(is_recorded);
         if let Ok(value) = base.apply() {
-            self.value.replace(on_leaf(value, edge.as_ref()));
+            self.value.replace(base.view.placed(value, edge.as_ref()));
             base.looks();
         }
         autograd::set_enabled(enabled);
@@ -288,7 +288,7 @@ impl TensorObj {
             base.write(&value)?;
             let seen = base.view.apply(&base.object.get())?;
             base.seen.set(base.object.current_version());
-            self.value.replace(on_leaf(seen, value.edge()));
+            self.value.replace(base.view.placed(seen, value.edge()));
             base.looks();
             return Ok(());
         }
@@ -341,10 +341,10 @@ impl TensorObj {
 
     /// Whether what is written here is written into a leaf: itself, or one that it is a view of.
     fn is_of_leaf(&self) -> bool {
+        let is_leaf = self.value.borrow().edge().is_some_and(Edge::is_leaf);
         let base = self.base.borrow();
-        let detached = base.as_ref().is_some_and(|it| matches!(it.view, View::Same));
-        let is_leaf = || self.value.borrow().edge().is_some_and(Edge::is_leaf);
-        !detached && (is_leaf() || base.as_ref().is_some_and(|it| it.object.is_of_leaf()))
+        let base = base.as_ref().filter(|it| !matches!(it.view, View::Same));
+        is_leaf || base.is_some_and(|it| it.object.is_of_leaf())
     }
 
     /// Gives the variable the same elements at another place of the tape.

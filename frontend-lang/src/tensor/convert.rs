@@ -6,6 +6,7 @@ use engine::{DType, Number, Shape, Tensor};
 
 use super::lost_part;
 use crate::array::scalar;
+use crate::builtins::modules::deque;
 use crate::memory::{self, SLOT};
 use crate::native::*;
 use crate::objects::complex::Complex;
@@ -185,19 +186,26 @@ impl Nested {
             }
             Value::Tuple(_) | Value::Range(_) | Value::Iter(_) => {
                 let items = cx.collect(data)?;
-                self.enter(depth, items.len())?;
-                items.iter().try_for_each(|it| {
-                    self.pace.step(cx)?;
-                    self.read(cx, it, depth + 1)
-                })
+                self.read_all(cx, &items, depth)
             }
             Value::Tensor(it) => self.read_tensor(&it.get(), depth),
             other => match as_number(other) {
                 Some(number) => self.push(number, depth),
                 None if let Some(array) = array_of(cx, other)? => self.read(cx, &array, depth),
+                None if let Some(items) = deque::items_of(other) => {
+                    self.read_all(cx, &items, depth)
+                }
                 None => Err(no_number(other, depth > 0 && self.floats.is_empty())),
             },
         }
+    }
+
+    fn read_all(&mut self, cx: &mut Cx, items: &[Value], depth: usize) -> Result<(), Raised> {
+        self.enter(depth, items.len())?;
+        items.iter().try_for_each(|it| {
+            self.pace.step(cx)?;
+            self.read(cx, it, depth + 1)
+        })
     }
 
     /// Notes the size of a list at `depth`; every list there must have the same.

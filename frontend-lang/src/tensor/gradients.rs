@@ -5,6 +5,7 @@ use std::rc::Rc;
 use engine::autograd::{self, Root};
 use engine::{Attrs, Tensor, functional};
 
+use super::methods::lying_as;
 use super::{convert, hooks, steps};
 use crate::native::*;
 use crate::objects::tensor::TensorObj;
@@ -313,9 +314,13 @@ fn add_to_leaf(cx: &mut Cx, leaf: u64, object: &TensorObj, grad: Tensor) -> Resu
     Ok(())
 }
 
-/// Adds to the gradient of a variable.
+/// Adds to the gradient of a variable. The first lies as the variable does, as in PyTorch: in traced code, too, which gives no other.
 pub(super) fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
     let Some(sum) = object.grad() else {
+        let grad = match grad.requires_grad() {
+            true => grad,
+            false => lying_as(grad, object.seen().layout())?,
+        };
         object.set_grad(Some(Rc::new(TensorObj::new(grad))));
         return Ok(());
     };

@@ -150,11 +150,9 @@ fn new_tensor(cx: &mut Cx, args: Args<'_>) -> Res {
     let data = args.rest(1);
     if !data.is_empty() && data.iter().all(|it| matches!(it, Value::Int(_))) {
         let sizes = data.iter().filter_map(Value::as_int).map(|it| it.max(0) as usize);
-        return Ok(Value::tensor(engine::functional::full(
-            &sizes.collect(),
-            0.0,
-            default_dtype::get(),
-        )?));
+        // Each element is one of its own.
+        let zeros = engine::functional::full(&sizes.collect(), 0.0, default_dtype::get())?;
+        return Ok(Value::tensor(in_order(&zeros)?));
     }
     let list = Value::list(Vec::new());
     convert::from_data(cx, data.first().unwrap_or(&list), Some(default_dtype::get()))
@@ -492,7 +490,8 @@ pub(super) fn filled(this: &Value, mut value: Tensor) -> Res {
     }
     let value = match value.as_number() {
         Some(number) if !before.dtype.is_complex() => {
-            engine::functional::full(&before.shape, number.as_f64(), before.dtype)?
+            let full = || engine::functional::full(&before.shape, number.as_f64(), before.dtype);
+            place::making_on(device, full)?
         }
         _ if value.dtype() == before.dtype => value,
         _ => convert::cast(&value, Some(before.dtype))?,

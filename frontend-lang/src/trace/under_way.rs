@@ -309,7 +309,7 @@ fn shown(
     unit: &dyn Unit,
     asked: &Asked<'_>,
     variant: &Variant,
-    before: Before,
+    mut before: Before,
     (given, numbers): (Given, Rc<Found>),
     is_confirmed: bool,
 ) -> Result<Shown, Raised> {
@@ -321,7 +321,7 @@ fn shown(
         return Ok(Shown::Unconfirmed);
     }
     let graph = unit.traced().alone_onto(&asked.tensors(), &|at| before.stays(at))?;
-    if !variant.rehearses(&graph, asked, &before, &given.results) {
+    if !variant.rehearses(&graph, asked, &mut before, &given.results) {
         let problem = "its graph gives something else than the body; trace without without_host";
         return Err(refused_here(problem.to_owned()));
     }

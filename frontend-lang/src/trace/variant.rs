@@ -1,7 +1,7 @@
 //! One world, and the graphs of the calls in it: what a call was made with, which variables its graph reads and stores to, and what it
 //! gives.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, RefCell, RefMut};
 use std::rc::Rc;
 
 use engine::autograd::{Again, Edge};
@@ -186,10 +186,11 @@ impl Variant {
     pub(super) fn slots(&self, asked: &Asked<'_>) -> Vec<(Slot, Tensor)> {
         let mut slots = Vec::new();
         for at in 0..self.world.n_tensors() {
-            let Some(object) = self.world.tensor(at).filter(|it| !self.shows_another(it)) else {
-                continue;
-            };
-            slots.push((Slot::Found(at), object.get()));
+            let Some(object) = self.world.tensor(at) else { continue };
+            // Its gradient is its own.
+            if !self.shows_another(&object) {
+                slots.push((Slot::Found(at), object.get()));
+            }
             if let Some(grad) = object.grad() {
                 slots.push((Slot::Grad { of: at, fate: Fate::Stays }, grad.get()));
             }
@@ -222,39 +223,38 @@ impl Variant {
         Before { slots, values, drawn, places, grads }
     }
 
-    /// Whether a graph gives what the body has given: its results, what is in all variables, and the random numbers it leaves.
+    /// Whether a graph gives what the body has given: its results, what is in all variables, and the random numbers it leaves. It may write
+    /// over what stood in the variables before.
     pub(super) fn rehearses(
         &self,
         graph: &engine::trace::Alone,
         asked: &Asked<'_>,
-        before: &Before,
+        before: &mut Before,
         results: &[Tensor],
     ) -> bool {
         let left = before.drawn.clone().resume();
-        let variable = |at: usize| before.values.get(at).cloned();
-        let now = Now::with(&variable);
-        let is_it = |ran: engine::Result<Ran>| {
-            let drawn = left.clone().resume();
-            ran.is_ok_and(|it| drawn == left && self.is_left_by(it, asked, before, results))
+        let values = RefCell::new(std::mem::take(&mut before.values));
+        let variable = |at: usize| values.borrow().get(at).cloned();
+        let take = |at: usize| {
+            let taken = values.borrow_mut();
+            let mut place = RefMut::filter_map(taken, |it| it.get_mut(at)).ok()?;
+            Some(std::mem::replace(&mut *place, Tensor::number(0.0)))
         };
-        if !is_it(graph.run(&asked.tensors(), &now)) {
-            return false;
-        }
-        // So does what writes variables where they lie.
-        before.drawn.clone().resume();
-        let onto = graph.rehearse_onto(&asked.tensors(), &now).transpose();
-        match onto {
-            Some(ran) => is_it(ran),
-            None => {
-                left.resume();
-                true
-            }
-        }
+        let ran = graph.rehearse(&asked.tensors(), &Now::with(&variable), &take);
+        let drawn = left.clone().resume();
+        before.values = values.into_inner();
+        ran.is_ok_and(|it| drawn == left && self.is_left_by(it, asked, before, results))
     }
 
     /// Whether a run of the graph gives what the body has given: results, and what is in all variables now.
-    fn is_left_by(&self, ran: Ran, asked: &Asked<'_>, before: &Before, results: &[Tensor]) -> bool {
-        let mut expected = before.values.clone();
+    fn is_left_by(
+        &self,
+        ran: Ran,
+        asked: &Asked<'_>,
+        before: &mut Before,
+        results: &[Tensor],
+    ) -> bool {
+        let mut expected = std::mem::take(&mut before.values);
         for (at, value) in ran.stored {
             expected[at] = value;
         }

@@ -59,7 +59,18 @@ impl Cx {
             self.modules.insert(name.to_owned(), module.clone());
             return Ok(module);
         }
-        Err(self.no_module(name))
+        self.object_within(name)?.ok_or_else(|| self.no_module(name))
+    }
+
+    /// What stands in a module of the library in place of one below it: `torch.backends.cudnn`.
+    fn object_within(&mut self, name: &str) -> Result<Option<Value>, Raised> {
+        let Some((outer, leaf)) = name.rsplit_once('.') else { return Ok(None) };
+        if !is_built_in(name.split('.').next().unwrap_or(name)) {
+            return Ok(None);
+        }
+        let Value::Module(outer) = self.import(outer)? else { return Ok(None) };
+        let object = outer.globals.get(Sym::new(leaf));
+        Ok(object.filter(|it| matches!(it, Value::Instance(_))))
     }
 
     /// A module beside the notebook: for `a.b` the file `a/b/__init__.ng` or `a/b.ng`, the same with `.py`, or the folder `a/b`, whose

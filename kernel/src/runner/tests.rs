@@ -28,6 +28,7 @@ impl Handler for Toy {
                 "value" => value = Some(Bundle::plain(rest)),
                 "clear" => out.clear_output(rest == "wait"),
                 "fail" => return Outcome::Failed(Failure::new("ValueError", rest)),
+                "exit" => return Outcome::Failed(Failure::new("SystemExit", rest)),
                 "panic" => panic!("{rest}"),
                 "loop" => {
                     while !self.interrupt.load(Ordering::SeqCst) {
@@ -152,6 +153,15 @@ fn stops_at_the_first_failure_and_writes_what_it_has() {
         ran.notebook.unwrap().cells.iter().map(|cell| cell.execution_count).collect();
     assert_eq!(counts, [Some(1), Some(2), None]);
     assert!(ran.html.contains("ValueError: b"));
+}
+
+#[test]
+fn a_program_that_ends_itself_has_not_failed() {
+    let ran = run_source("# %%\nprint a\n# %%\nexit 0\n# %%\nprint c", false, |_| {});
+    assert_eq!((ran.status, ran.stderr.as_str(), ran.seen.len()), (0, "", 2));
+    let ran = run_source("exit 3\n# %%\nprint c", false, |_| {});
+    assert_eq!(ran.status, 1);
+    assert_eq!(ran.stderr, "/toy.ng: cell 1 failed\nSystemExit: 3\n");
 }
 
 #[test]

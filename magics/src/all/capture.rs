@@ -44,10 +44,11 @@ pub(super) static MAGIC: Magic = Magic {
 };
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    let Some(body) = cx.body else {
+    if cx.body.is_none() {
         let message = "write %%capture on the first line of the cell to be captured".into();
         return Err(MagicError::usage(&MAGIC, message));
-    };
+    }
+    let body = cx.code(args);
     let kept = Rc::new(Captured::default());
     let session = &mut *cx.session;
     let nobody = Box::new(Recording::default());
@@ -60,8 +61,6 @@ fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
         stderr: !args.switch("--no-stderr"),
         outputs: !args.switch("--no-display"),
     });
-    // An empty first line keeps line numbers as the user sees them.
-    let body = format!("\n{body}");
     let ran = catch_unwind(AssertUnwindSafe(|| run_kept(session, &body, cx.options)));
     // Whatever happens, the session gets its host back.
     session.cx.host = Box::new(Recording::default());

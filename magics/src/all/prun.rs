@@ -49,6 +49,16 @@ pub(super) static MAGIC: Magic = Magic {
             cell: "%%prun\ny = [double(i)\n     for i in range(7)]",
             shows: ":2  return 2 * x",
         },
+        Example {
+            setup: "",
+            cell: "def double(x):\n    return 2 * x\n\n%prun double(3)",
+            shows: ":2  return 2 * x",
+        },
+        Example {
+            setup: "",
+            cell: "def double(x):\n    return 2 * x\n\n%prun double(3)",
+            shows: ":4  double(3)",
+        },
         Example { setup: "", cell: "%prun sorted([3, 1, 2])", shows: "sorted (built-in)" },
         Example {
             setup: "items = []",
@@ -61,9 +71,8 @@ pub(super) static MAGIC: Magic = Magic {
 };
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    // An empty first line keeps line numbers as the user sees them.
-    let code = cx.body.map_or_else(|| args.line().to_string(), |body| format!("\n{body}"));
-    if code.trim().is_empty() {
+    let code = cx.code(args);
+    if code.is_empty() {
         return Err(MagicError::usage(
             &MAGIC,
             "there is nothing to run; write `%prun f(x)`".into(),

@@ -16,7 +16,7 @@ pub(super) static MAGIC: Magic = Magic {
 };
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    let code = cx.body.map_or_else(|| args.line().to_string(), |body| format!("\n{body}"));
+    let code = cx.code(args);
     let start = cx.session.cx.host.monotonic();
     let value = cx.eval(&code)?;
     let seconds = cx.session.cx.host.monotonic() - start;

@@ -23,9 +23,8 @@ pub(super) static MAGIC: Magic = Magic {
 const ROUND: f64 = 0.1;
 
 fn run(cx: &mut MagicCx<'_>, args: &Args) -> Result<Vec<Artifact>, MagicError> {
-    // An empty first line keeps line numbers as the user sees them.
-    let code = cx.body.map_or_else(|| args.line().to_string(), |body| format!("\n{body}"));
-    if code.trim().is_empty() {
+    let code = cx.code(args);
+    if code.is_empty() {
         let message = "there is nothing to time; write `%timeit f(x)`".into();
         return Err(MagicError::usage(&MAGIC, message));
     }

@@ -544,6 +544,12 @@ unsafe fn softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
 }
 
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
+unsafe fn log_softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_slopes::<S>(t, y) }
+}
+
+#[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx2,fma")]
 unsafe fn softmax_columns<S: Simd>(t: &Columns<S::T>) {
     // SAFETY: as above.
     unsafe { softmax_rows::columns::<S>(t) }

@@ -193,6 +193,8 @@ pub(crate) struct Kernels<T: 'static> {
     pub(crate) log_sums: unsafe fn(&Rows<T>, *mut f64),
     /// Takes the results of the softmax.
     pub(crate) softmax_slopes: unsafe fn(&Rows<T>, *const T),
+    /// Takes the results of the logarithm.
+    pub(crate) log_softmax_slopes: unsafe fn(&Rows<T>, *const T),
     pub(crate) softmax_columns: unsafe fn(&Columns<T>),
     pub(crate) attend: unsafe fn(&Scores<T>, &Running<T>),
     /// Takes slopes, log sums and means.
@@ -245,6 +247,7 @@ macro_rules! kernels {
             log_softmax: log_softmax::<$simd>,
             log_sums: log_sums::<$simd>,
             softmax_slopes: softmax_slopes::<$simd>,
+            log_softmax_slopes: log_softmax_slopes::<$simd>,
             softmax_columns: softmax_columns::<$simd>,
             attend: attend::<$simd>,
             attend_slopes: attend_slopes::<$simd>,

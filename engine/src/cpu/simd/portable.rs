@@ -222,6 +222,11 @@ unsafe fn softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
     unsafe { softmax_rows::slopes::<S>(t, y) }
 }
 
+unsafe fn log_softmax_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
+    // SAFETY: as above.
+    unsafe { softmax_rows::log_slopes::<S>(t, y) }
+}
+
 unsafe fn softmax_columns<S: Simd>(t: &Columns<S::T>) {
     // SAFETY: as above.
     unsafe { softmax_rows::columns::<S>(t) }

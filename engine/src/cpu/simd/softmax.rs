@@ -307,6 +307,75 @@ pub(super) unsafe fn slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
     }
 }
 
+/// `x - exp(y) * sum(x)`, the gradient of the logarithm of softmax where x is that of its result y.
+///
+/// # Safety
+/// As for [`slopes`].
+#[inline(always)]
+pub(super) unsafe fn log_slopes<S: Simd>(t: &Rows<S::T>, y: *const S::T) {
+    for row in 0..t.n_rows {
+        // SAFETY: promised by the caller.
+        unsafe {
+            let (x, y, out) = (t.x.add(row * t.n), y.add(row * t.n), t.y.add(row * t.n));
+            let sum = S::splat(S::T::from_f64(total::<S>(x, t.n)));
+            let mut at = 0;
+            while at + N * S::LANES <= t.n {
+                log_slope::<S, N>([x.add(at), y.add(at)], out.add(at), t.n - at, sum);
+                at += N * S::LANES;
+            }
+            while at < t.n {
+                log_slope::<S, 1>([x.add(at), y.add(at)], out.add(at), t.n - at, sum);
+                at += S::LANES;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+unsafe fn log_slope<S: Simd, const K: usize>(
+    [x, y]: [*const S::T; 2],
+    out: *mut S::T,
+    left: usize,
+    sum: S::V,
+) {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let mut res = load::<S, K>(x, left, sum);
+        let e = exp::<S, K>(load::<S, K>(y, left, sum));
+        for v in 0..K {
+            res[v] = S::sub(res[v], S::mul(e[v], sum));
+        }
+        store::<S, K>(out, left, res);
+    }
+}
+
+/// The sum of a row.
+///
+/// # Safety
+/// As for [`load`], with `n` elements.
+#[inline(always)]
+unsafe fn total<S: Simd>(x: *const S::T, n: usize) -> f64 {
+    // SAFETY: promised by the caller.
+    unsafe {
+        let zero = S::splat(S::T::ZERO);
+        let mut sums = [zero; N];
+        let mut at = 0;
+        while at + N * S::LANES <= n {
+            let x = load::<S, N>(x.add(at), n - at, zero);
+            for v in 0..N {
+                sums[v] = S::add(sums[v], x[v]);
+            }
+            at += N * S::LANES;
+        }
+        while at < n {
+            let [x] = load::<S, 1>(x.add(at), n - at, zero);
+            sums[0] = S::add(sums[0], x);
+            at += S::LANES;
+        }
+        sum_of::<S>(sums)
+    }
+}
+
 /// The sum of products of two rows.
 ///
 /// # Safety

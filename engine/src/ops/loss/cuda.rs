@@ -91,6 +91,27 @@ pub(super) fn pick_class(cx: &CudaCx<'_>) -> Result<()> {
     cx.run("pick_class", LOSS, &defines(cx, "0"), Grid::each(n), &parameters)
 }
 
+/// A number of each row at its class, among zeros.
+pub(super) fn pick_class_backward(cx: &CudaCx<'_>) -> Result<()> {
+    let (n, n_classes) = (cx.shape(0)[0], cx.int(0) as usize);
+    if n * n_classes == 0 {
+        return Ok(());
+    }
+    let op = cx.op.name;
+    let parameters = Parameters::default()
+        .long(n)
+        .long(n_classes)
+        .address(cx.input(0)?)
+        .signed(cx.layout(0).strides[0] as i64)
+        .address(cx.input(1)?)
+        .signed(cx.layout(1).strides[0] as i64)
+        .signed(cx.int(1))
+        .address(cx.output(0)?)
+        .address(cx.faults(move |_, class| Error::Class { op, class, n_classes })?);
+    let grid = Grid::each(n * n_classes);
+    cx.run("pick_class_backward", LOSS, &defines(cx, "0"), grid, &parameters)
+}
+
 /// Operand 0, whose elements must lie between 0 and 1: else the error that `refusal` gives.
 pub(super) fn probabilities(cx: &CudaCx<'_>, refusal: Error) -> Result<()> {
     let (n, input) = (cx.inputs[0].numel(), cx.plain(0)?);

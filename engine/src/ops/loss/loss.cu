@@ -99,6 +99,17 @@ extern "C" __global__ void pick_class(ng_i64 rows, ng_i64 n, const T *scores, ng
     }
 }
 
+extern "C" __global__ void pick_class_backward(ng_i64 rows, ng_i64 n, const T *slopes, ng_i64 step, const I *target,
+                                               ng_i64 target_step, ng_i64 ignored, T *out, ng_fault *fault) {
+    NG_EACH(at, rows * n) {
+        const ng_i64 row = at / n, class_at = at % n, named = ng_get<ng_i64>(target[row * target_step]);
+        const bool counts_it = named != ignored;
+        if (counts_it && (named < 0 || named >= n) && class_at == 0) ng_refuse(fault, 1u, named);
+        if (counts_it && named == class_at) out[at] = slopes[row * step];
+        else ng_put(out[at], (C)0);
+    }
+}
+
 extern "C" __global__ void probabilities(ng_i64 n, const T *in, T *out, ng_fault *fault) {
     NG_EACH(at, n) {
         const C p = ng_get<C>(in[at]);

@@ -20,6 +20,7 @@ pub mod mse_loss;
 pub mod nll_loss;
 mod onnx;
 pub mod pick_class;
+pub mod pick_class_backward;
 pub mod probabilities;
 pub mod smooth_l1_loss;
 pub mod softmax_cross_entropy;
@@ -37,6 +38,7 @@ pub static ALL: &[&OpDef] = &[
     &mse_loss::OP,
     &nll_loss::OP,
     &pick_class::OP,
+    &pick_class_backward::OP,
     &probabilities::OP,
     &smooth_l1_loss::OP,
     &softmax_cross_entropy::OP,

@@ -4,16 +4,14 @@ use smallvec::smallvec;
 
 use super::softmax_cross_entropy::{admit_classes, checked_rows};
 use crate::dtype::Number;
-use crate::functional::{
-    full, locally_constant, mul, ne, scatter_add, select_where, to, unsqueeze,
-};
+use crate::functional::locally_constant;
 use crate::meaning::{Array, Meaning, MeaningCx};
 use crate::op::indices;
 use crate::op::{
     Body, DTypeRule, Default, Grad, GradCx, InferCx, Kernel, KernelCx, Onnx, Param, ParamKind,
     Saves, Surface,
 };
-use crate::{Meta, Metas, OpDef, Result, Shape, Tensor, with_float};
+use crate::{Attr, Meta, Metas, OpDef, Result, Shape, Tensor, apply_one, with_float};
 
 pub static OP: OpDef = OpDef {
     name: "pick_class",
@@ -73,11 +71,9 @@ fn run(cx: &mut KernelCx<'_, '_>) -> Result<()> {
 
 /// Each gradient goes back to the score that was picked.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
-    let (target, dy) = (cx.input(1), cx.output_grad()?);
-    let kept = ne(target, &Tensor::int_number(cx.int(0)))?;
-    let class = select_where(&kept, target, &Tensor::int_number(0))?;
-    let dy = mul(&dy, &to(&kept, dy.dtype())?)?;
-    let zeros = full(cx.input(0).shape(), 0.0, dy.dtype())?;
-    let dx = scatter_add(&zeros, 1, &unsqueeze(&class, 1)?, &unsqueeze(&dy, 1)?)?;
+    let n_classes = cx.input(0).shape()[1] as i64;
+    let inputs = [cx.output_grad()?, cx.input(1).clone()];
+    let attrs = smallvec![Attr::Int(n_classes), Attr::Int(cx.int(0))];
+    let dx = apply_one(&super::pick_class_backward::OP, &inputs, &attrs)?;
     Ok(vec![Some(locally_constant(dx, cx.input(0))?), None])
 }

@@ -64,7 +64,15 @@ pub(super) fn softmax(cx: &CudaCx<'_>, form: Form) -> Result<()> {
 
 /// The gradient of softmax.
 pub(super) fn softmax_backward(cx: &CudaCx<'_>) -> Result<()> {
-    let dim = super::default_dim(cx.op.name, cx.attrs, cx.shape(0).rank())?;
+    slopes(cx, super::default_dim(cx.op.name, cx.attrs, cx.shape(0).rank())?, "0")
+}
+
+/// The gradient of the logarithm of softmax along the last dimension.
+pub(super) fn log_softmax_backward(cx: &CudaCx<'_>) -> Result<()> {
+    slopes(cx, cx.shape(0).rank() - 1, "1")
+}
+
+fn slopes(cx: &CudaCx<'_>, dim: usize, log: &'static str) -> Result<()> {
     let ((outer, n, inner), dtype) = (strided::around(cx.shape(0), dim), cx.dtype(0));
     let (dy, y) = (cx.plain(0)?, cx.plain(1)?);
     if cx.outputs[0].numel() == 0 {
@@ -75,7 +83,8 @@ pub(super) fn softmax_backward(cx: &CudaCx<'_>) -> Result<()> {
         let bytes = dtype.size() * pack;
         bytes <= 16 && at.iter().all(|it| it.is_multiple_of(bytes as u64))
     });
-    let own = [("T", Cow::Borrowed(type_of(dtype))), ("C", computed(dtype).into())];
+    let own =
+        [("T", Cow::Borrowed(type_of(dtype))), ("C", computed(dtype).into()), ("LOG", log.into())];
     let defines = [&own[..], &hold.defines()].concat();
     let sizes = Parameters::default().long(outer * inner).long(n);
     if inner > 1 {

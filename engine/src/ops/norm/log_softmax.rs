@@ -1,5 +1,7 @@
 //! `log_softmax`: the logarithm of softmax, computed without taking the logarithm of a small number.
 
+use smallvec::smallvec;
+
 use super::default_dim;
 use crate::cpu::softmax::Form as Kind;
 use crate::functional::{exp, mul, num, sub, sum};
@@ -8,7 +10,7 @@ use crate::op::{
     Body, DTypeRule, Default, Form, Grad, GradCx, Is, Kernel, Onnx, Param, ParamKind, Saves,
     Surface, When, shapes,
 };
-use crate::{OpDef, Result, Tensor};
+use crate::{OpDef, Result, Tensor, apply_one};
 
 pub static OP: OpDef = OpDef {
     name: "log_softmax",
@@ -59,12 +61,17 @@ fn meaning(cx: &MeaningCx<'_>) -> Array {
     super::shares(cx, |x, log_sum| x - log_sum)
 }
 
-/// `dx = dy - exp(y) * sum(dy)`.
+/// `dx = dy - exp(y) * sum(dy)`, of the last dimension by `log_softmax_backward`.
 fn grad(cx: &mut GradCx<'_>) -> Result<Vec<Option<Tensor>>> {
     let (y, dy) = (cx.output(0), cx.output_grad()?);
     if y.rank() == 0 {
         return Ok(vec![Some(mul(&dy, &num(0.0))?)]);
     }
-    let dim = [default_dim(cx.op.name, cx.attrs, y.rank())? as i64];
+    let dim = default_dim(cx.op.name, cx.attrs, y.rank())?;
+    if dim + 1 == y.rank() {
+        let inputs = [dy, y.clone()];
+        return Ok(vec![Some(apply_one(&super::log_softmax_backward::OP, &inputs, &smallvec![])?)]);
+    }
+    let dim = [dim as i64];
     Ok(vec![Some(sub(&dy, &mul(&exp(y)?, &sum(&dy, &dim, true)?)?)?)])
 }

@@ -21,6 +21,7 @@ pub mod dropout;
 pub mod group_norm;
 pub mod layer_norm;
 pub mod log_softmax;
+pub mod log_softmax_backward;
 pub mod native_batch_norm;
 pub mod native_batch_norm_backward;
 pub mod native_layer_norm;
@@ -40,6 +41,7 @@ pub static ALL: &[&OpDef] = &[
     &group_norm::OP,
     &layer_norm::OP,
     &log_softmax::OP,
+    &log_softmax_backward::OP,
     &native_batch_norm::OP,
     &native_batch_norm_backward::OP,
     &native_layer_norm::OP,

@@ -19,6 +19,11 @@ pub struct Deque {
     changes: Cell<u64>,
 }
 
+/// What a deque holds, if it is one.
+pub(crate) fn items_of(value: &Value) -> Option<Vec<Value>> {
+    value.downcast::<Deque>().map(|it| it.items.borrow().iter().cloned().collect())
+}
+
 /// The row of the type.
 pub static DEQUE: NativeType = NativeType {
     module: "collections",

@@ -119,7 +119,7 @@ impl Drop for Base {
 /// How a view looks at its base.
 #[derive(Clone)]
 pub enum View {
-    /// All elements, off the tape: `.data`, `detach()`, `numpy()`.
+    /// All elements, off the tape: `.data`, `detach()`, `numpy()`. It has a history of its own once something with one is written to it.
     Same,
     /// `base[index]`.
     Index(Vec<Index>),
@@ -134,6 +134,15 @@ impl View {
             View::Same => Ok(base.detach()),
             View::Index(index) => engine::index::get(base, index),
             View::Op(op, attrs, output) => output_of(op, base, attrs, *output),
+        }
+    }
+
+    /// What the view sees, where `edge` is the view's own place of the tape: what is off the tape of its base keeps its own history, another view
+    /// has that of its base, but stays the leaf that it is.
+    pub(super) fn placed(&self, seen: Tensor, edge: Option<&Edge>) -> Tensor {
+        match edge.filter(|it| it.is_leaf() || matches!(self, View::Same)) {
+            Some(edge) => seen.at_edge(Some(edge.clone())),
+            None => seen,
         }
     }
 
@@ -258,24 +267,36 @@ impl TensorObj {
 
     /// Lets the elements change where they are; a view lets go of the buffer meanwhile.
     pub(super) fn change(&self, change: &mut Change<'_>) -> engine::Result<bool> {
-        self.look_again();
-        match self.base.borrow().as_ref() {
-            Some(base) => self.change_through(base, None, change),
-            None => self.change_own(None, change),
-        }
+        self.changed(None, change)
     }
 
     /// As [`TensorObj::change`], for what is seen in the buffer.
     pub(super) fn change_seen(&self, seen: &Seen, change: &mut Change<'_>) -> engine::Result<bool> {
-        self.look_again();
-        match self.base.borrow().as_ref() {
-            Some(base) => self.change_through(base, Some(seen), change),
-            None => self.change_own(Some(seen), change),
-        }
+        self.changed(Some(seen), change)
     }
 
-    /// As [`TensorObj::change`] of what is no view. Views of it keep nobody from writing: they look again.
-    fn change_own(&self, seen: Option<&Seen>, change: &mut Change<'_>) -> engine::Result<bool> {
+    fn changed(&self, seen: Option<&Seen>, change: &mut Change<'_>) -> engine::Result<bool> {
+        self.look_again();
+        let mut gone = Vec::new();
+        let done = match self.base.borrow().as_ref() {
+            Some(base) => self.change_through(base, seen, change, &mut gone),
+            None => self.change_own(seen, change, &mut gone),
+        };
+        // Not before each view that the change went through has its elements again: these look at them.
+        if !matches!(done, Ok(true)) {
+            gone.iter().for_each(|it| it.come_back());
+        }
+        done
+    }
+
+    /// As [`TensorObj::change`] of what is no view. Views of it keep nobody from writing: they let go of their elements, are added to `gone`, and
+    /// look again.
+    fn change_own(
+        &self,
+        seen: Option<&Seen>,
+        change: &mut Change<'_>,
+        gone: &mut Vec<Rc<TensorObj>>,
+    ) -> engine::Result<bool> {
         let mut change = |owner: &mut Tensor| match seen {
             Some(seen) => seen.change(owner, change),
             None => change(owner, None),
@@ -284,13 +305,9 @@ impl TensorObj {
         // What a trace hears of goes on being what it knows.
         let may = || !self.lookers.borrow().is_empty() && !self.value.borrow().is_on_gpu();
         if matches!(done, Ok(false)) && may() && !is_heard() {
-            let mut gone = Vec::new();
-            self.send_away((&self.value.borrow(), self.puts.get()), &mut gone);
+            self.send_away((&self.value.borrow(), self.puts.get()), gone);
             if !gone.is_empty() {
                 done = change(&mut self.value.borrow_mut());
-            }
-            if !matches!(done, Ok(true)) {
-                gone.iter().for_each(|it| it.come_back());
             }
         }
         self.version.set(self.version.get().wrapping_add(matches!(done, Ok(true)).into()));
@@ -317,6 +334,7 @@ impl TensorObj {
         base: &Base,
         seen: Option<&Seen>,
         change: &mut Change<'_>,
+        gone: &mut Vec<Rc<TensorObj>>,
     ) -> engine::Result<bool> {
         // The one below is looked at first: it may have let go of its elements.
         base.object.come_back();
@@ -333,8 +351,8 @@ impl TensorObj {
         let enabled = autograd::enabled();
         autograd::set_enabled(enabled && !matches!(base.view, View::Same));
         let done = match base.object.base.borrow().as_ref() {
-            Some(further) => base.object.change_through(further, seen, change),
-            None => base.object.change_own(seen, change),
+            Some(further) => base.object.change_through(further, seen, change, gone),
+            None => base.object.change_own(seen, change, gone),
         };
         autograd::set_enabled(enabled);
         self.value.replace(own_seen.in_buffer_of(&base.object.value.borrow(), edge));
@@ -468,12 +486,4 @@ fn output_of(
     let outputs = engine::apply(op, std::slice::from_ref(base), attrs)?;
     let missing = engine::Error::Arity { op: op.name, expected: output + 1, got: outputs.len() };
     outputs.into_iter().nth(output).ok_or(missing)
-}
-
-/// The value at its place of the tape if that is a leaf, which stays the same leaf.
-pub(super) fn on_leaf(value: Tensor, edge: Option<&Edge>) -> Tensor {
-    match edge.filter(|it| it.is_leaf()) {
-        Some(leaf) => value.at_edge(Some(leaf.clone())),
-        None => value,
-    }
 }

@@ -14,8 +14,10 @@ use crate::value::Value;
 
 /// Functions of the library that hand on what containers hold, or ask for a name or a type, without a look at a number.
 const HANDS_ON: &[&str] = &[
+    "add",
     "append",
     "callable",
+    "discard",
     "get",
     "getattr",
     "hasattr",
@@ -41,11 +43,13 @@ const REPACKS: &[&str] = &[
     "copy",
     "dict",
     "enumerate",
+    "frozenset",
     "items",
     "iter",
     "list",
     "next",
     "reversed",
+    "set",
     "tuple",
     "update",
     "zip",
@@ -110,15 +114,18 @@ impl Cx {
             (Op::PutAttr { .. }, Some(holder), _) => self.track_store(top, holder),
             (Op::Index | Op::Slice, ..) if self.track_part(op.unjoined(), next) => {}
             (Op::Index, Some(container), _) => {
+                self.plain_of_tensor(container, top..len);
                 // Of a tuple the item is handed on.
                 let is_tuple = matches!(self.machine.stack[container], Value::Tuple(_));
                 self.plain_at(if is_tuple { top } else { container }..len);
             }
             (Op::SetIndex, Some(container), Some(value)) => {
+                self.plain_of_tensor(container, value..len);
                 self.plain_at(top..len);
                 self.track_item(value, container, top);
             }
             (Op::PutIndex, Some(index), Some(container)) => {
+                self.plain_of_tensor(container, container..len);
                 self.plain_at(index..top);
                 self.track_item(top, container, index);
             }
@@ -156,6 +163,13 @@ impl Cx {
         self.plain_at(key..key + 1);
         if plain_hash(&self.machine.stack[key]).is_none() {
             self.plain_at(key + 1..key + 2);
+        }
+    }
+
+    /// Makes numbers plain in lists that a tensor is indexed by, or given.
+    fn plain_of_tensor(&self, container: usize, places: std::ops::Range<usize>) {
+        if matches!(self.machine.stack[container], Value::Tensor(_)) {
+            self.make_plain(self.machine.stack[places].iter(), true);
         }
     }
 
