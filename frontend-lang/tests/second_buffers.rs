@@ -306,3 +306,25 @@ np.subtract(z, z, out=z)
 assert (z == 0).all()";
     assert_eq!(error(&mut session, overlapping), "");
 }
+
+/// A step that is recorded holds what was and what is; a rehearsal of its graph writes over what was.
+#[test]
+fn first_calls_of_a_traced_step_take_a_copy_of_each_variable() {
+    let _alone = alone();
+    let mut session = session();
+    let made = "import torch\nfrom notegrad.jit import trace\nw = torch.nn.Parameter(torch.ones(4_000_000))\n\
+                opt = torch.optim.Adam([w], lr=0.01)\ndef step():\n    opt.zero_grad()\n    loss = (w * w).sum()\n    loss.backward()\n    opt.step()\n    return loss\n\
+                step()\nf = trace(step, without_host=True)";
+    assert_eq!(error(&mut session, made), "");
+    // Parameter, gradient and two means are there: eager steps take a gradient and a temporary besides.
+    let calls = "for _ in range(12): f()";
+    for (cell, error) in errors_within(&mut session, 7 * (16 << 20), &[calls]) {
+        assert_eq!(error, "", "{cell}");
+    }
+    let without_body = "assert int(f.stats().split(', ')[-1].split()[0]) > 3, f.stats()";
+    assert_eq!(
+        error(&mut session, without_body),
+        "",
+        "a rehearsal that lacks memory leads to nothing"
+    );
+}

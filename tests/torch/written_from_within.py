@@ -61,3 +61,15 @@ for it in (moved, added, written_out, turned, other_size):
     rounds(it.__name__, it)
 for it in (other_size, other_kind, other_kind_out):
     rounds(it.__name__, it, torch.int32)
+
+# An array of a detached tensor, written from both sides.
+import numpy as np
+
+w = torch.ones(2, 3)
+d = w.detach().numpy()
+for i in range(3):
+    w.data.mul_(2)
+    d += 1
+    np.add(d, 1, out=d)
+show("both", w)
+print(d.tolist())

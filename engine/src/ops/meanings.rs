@@ -264,7 +264,8 @@ fn drawing() -> Vec<(&'static crate::OpDef, Vec<Tensor>, crate::Attrs)> {
     let bounds = [low, high];
     let given = |op: &crate::OpDef| -> (Vec<Tensor>, crate::Attrs) {
         match op.name {
-            "_poisson" | "bernoulli" | "rand_like" | "randn_like" => {
+            "_binomial" => (vec![weights.clone(), weights.clone()], op.default_attrs()),
+            "_poisson" | "_standard_gamma" | "bernoulli" | "rand_like" | "randn_like" => {
                 (vec![weights.clone()], op.default_attrs())
             }
             "dropout_mask" => (vec![weights.clone()], smallvec![Attr::Float(0.25)]),

@@ -25,7 +25,9 @@ impl Row {
     ) -> Result<bool, Raised> {
         let (Some(ready), Value::Tensor(object)) = (self.ready(), this) else { return Ok(false) };
         let values: SmallVec<[&Value; 2]> = std::iter::once(this).chain(other).collect();
-        let Some(inputs) = self.direct(cx, &values, object.seen().dtype())? else {
+        // No look at it stays while its base is looked at.
+        let dtype = object.seen().dtype();
+        let Some(inputs) = self.direct(cx, &values, dtype)? else {
             return Ok(false);
         };
         // No handle on the elements stays.
@@ -60,7 +62,8 @@ impl Row {
             }
             _ => {}
         }
-        let Some(inputs) = self.direct(cx, values, object.seen().dtype())? else {
+        let dtype = object.seen().dtype();
+        let Some(inputs) = self.direct(cx, values, dtype)? else {
             return Ok(false);
         };
         Ok(matches!(object.apply_into(ready.op, &inputs, &ready.attrs), Ok(true)))

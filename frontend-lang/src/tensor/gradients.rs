@@ -319,7 +319,10 @@ pub(super) fn add_to(object: &TensorObj, grad: Tensor) -> Result<(), Raised> {
     let Some(sum) = object.grad() else {
         let grad = match grad.requires_grad() {
             true => grad,
-            false => lying_as(grad, object.seen().layout())?,
+            false => {
+                let layout = object.seen().layout().clone();
+                lying_as(grad, &layout)?
+            }
         };
         object.set_grad(Some(Rc::new(TensorObj::new(grad))));
         return Ok(());

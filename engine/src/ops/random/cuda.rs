@@ -98,6 +98,23 @@ pub(super) fn poisson(cx: &CudaCx<'_>) -> Result<()> {
     })
 }
 
+/// For each shape that operand 0 gives a draw of the gamma distribution.
+pub(super) fn standard_gamma(cx: &CudaCx<'_>) -> Result<()> {
+    let shapes = cx.plain(0)?;
+    let least = super::_standard_gamma::least(cx.outputs[0].dtype());
+    floats(cx, "standard_gamma", |it| {
+        Ok(it.addresses([shapes.address()?, cx.output(0)?]).double(least))
+    })
+}
+
+/// How many of operand 0's trials succeed, each with the probability that operand 1 gives.
+pub(super) fn binomial(cx: &CudaCx<'_>) -> Result<()> {
+    let (counts, chances) = (cx.plain(0)?, cx.plain(1)?);
+    floats(cx, "binomial", |it| {
+        Ok(it.addresses([counts.address()?, chances.address()?, cx.output(0)?]))
+    })
+}
+
 /// 0 with probability `p`, else `1 / (1 - p)`.
 pub(super) fn dropout_mask(cx: &CudaCx<'_>, p: f64) -> Result<()> {
     let scale = if p < 1.0 { 1.0 / (1.0 - p) } else { 0.0 };

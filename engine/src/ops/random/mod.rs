@@ -15,7 +15,9 @@ use crate::{
     with_dtype,
 };
 
+pub mod _binomial;
 pub mod _poisson;
+pub mod _standard_gamma;
 pub mod bernoulli;
 mod cuda;
 pub mod dropout_mask;
@@ -32,7 +34,9 @@ pub mod uniform;
 
 /// The rows of this family.
 pub static ALL: &[&OpDef] = &[
+    &_binomial::OP,
     &_poisson::OP,
+    &_standard_gamma::OP,
     &bernoulli::OP,
     &dropout_mask::OP,
     &multinomial::OP,
@@ -159,7 +163,10 @@ mod tests {
     #[test]
     fn kernels_draw_from_the_stream_that_they_are_given() {
         let p = || Tensor::from_vec(&[0.5_f32; 40], Shape::from([40])).unwrap();
-        let cases: [(&str, Vec<Tensor>, &[Attr]); 13] = [
+        let counts = || Tensor::from_vec(&[30.0_f32; 40], Shape::from([40])).unwrap();
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 15] = [
+            ("_binomial", vec![counts(), p()], &[]),
+            ("_standard_gamma", vec![p()], &[]),
             ("_poisson", vec![p()], &[]),
             ("dropout_mask", vec![p()], &[Attr::Float(0.5)]),
             ("rand_like", vec![p()], &[]),
@@ -207,7 +214,9 @@ mod tests {
     fn long_sequential_work_ends_when_the_user_interrupts() {
         let p = || Tensor::from_vec(&[0.5_f32; 12], Shape::from([12])).unwrap();
         let row = |name| -> &'static OpDef { ops::find(name).unwrap() };
-        let cases: [(&str, Vec<Tensor>, &[Attr]); 7] = [
+        let cases: [(&str, Vec<Tensor>, &[Attr]); 9] = [
+            ("_binomial", vec![p(), p()], &[]),
+            ("_standard_gamma", vec![p()], &[]),
             ("_poisson", vec![p()], &[]),
             ("randn", vec![], &[Attr::ints(&[99])]),
             ("rand", vec![], &[Attr::ints(&[9])]),

@@ -181,6 +181,80 @@ __device__ inline double ng_many(double rate, ng_more more) {
     }
 }
 
+// Marsaglia and Tsang, A Simple Method for Generating Gamma Variables, 2000.
+__device__ inline double ng_gamma(double shape, ng_more more) {
+    if (!(shape > 0)) return shape == 0 ? 0 : (double)NG_NAN;
+    double scale = 1;
+    if (shape < 1) scale = pow(more.next(), 1 / shape), shape += 1;
+    const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
+    for (;;) {
+        const double radius = sqrt(-2 * log(more.next())), x = radius * cos(6.283185307179586 * more.next()), y = 1 + c * x;
+        if (y <= 0) continue;
+        const double v = y * y * y, u = more.next();
+        if (log(u) < 0.5 * x * x + d * (1 - v + log(v))) return scale * d * v;
+    }
+}
+
+// For each shape a draw of rate 1.
+extern "C" __global__ void standard_gamma(ng_i64 n, ng_start start, const T *shapes, T *out, double least) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        for (int i = 0; i < DRAWS; i++) {
+            const ng_i64 at = first + i * all;
+            if (at >= n) continue;
+            const ng_more more = {(unsigned long long)bits.x << 32 | bits.y, (unsigned long long)bits.z << 32 | bits.w, (unsigned long long)i << 32};
+            const double drawn = ng_gamma((double)ng_get<C>(shapes[at]), more);
+            ng_put(out[at], (C)(drawn < least ? least : drawn));
+        }
+    });
+}
+
+// What Stirling's formula leaves out of ln(k!).
+__device__ inline double ng_tail(double k) { return lgamma(k + 1) - ((k + 0.5) * log(k + 1) - (k + 1) + 0.9189385332046728); }
+
+// Waiting times between successes, or transformed rejection with squeeze (Hormann, The Generation of Binomial Random Variates, 1993).
+__device__ inline double ng_rare(double count, double p, ng_more more) {
+    if (count * p < 10) {
+        const double log_miss = log1p(-p);
+        double passed = 0, found = 0;
+        for (;; found++) {
+            passed += ceil(log(more.next()) / log_miss);
+            if (passed > count) return found;
+        }
+    }
+    const double root = sqrt(count * p * (1 - p)), b = 1.15 + 2.53 * root, a = -0.0873 + 0.0248 * b + 0.01 * p;
+    const double v_r = 0.92 - 4.2 / b, odds = p / (1 - p), alpha = (2.83 + 5.1 / b) * root, mode = floor((count + 1) * p);
+    for (;;) {
+        const double u = more.next() - 0.5, v = more.next(), us = 0.5 - fabs(u);
+        if (us <= 0) continue;
+        const double k = floor((2 * a / us + b) * u + count * p + 0.5);
+        if (k < 0 || k > count) continue;
+        if (us >= 0.07 && v <= v_r) return k;
+        const double left = count - mode + 1;
+        const double bound = (mode + 0.5) * log((mode + 1) / (odds * left)) + (count + 1) * log(left / (count - k + 1))
+                             + (k + 0.5) * log(odds * (count - k + 1) / (k + 1)) + ng_tail(mode) + ng_tail(count - mode) - ng_tail(k) - ng_tail(count - k);
+        if (log(v * alpha / (a / (us * us) + b)) <= bound) return k;
+    }
+}
+
+// How many of so many trials succeed.
+extern "C" __global__ void binomial(ng_i64 n, ng_start start, const T *counts, const T *chances, T *out) {
+    ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
+        for (int i = 0; i < DRAWS; i++) {
+            const ng_i64 at = first + i * all;
+            if (at >= n) continue;
+            const ng_more more = {(unsigned long long)bits.x << 32 | bits.y, (unsigned long long)bits.z << 32 | bits.w, (unsigned long long)i << 32};
+            const double count = (double)ng_get<C>(counts[at]), p = (double)ng_get<C>(chances[at]);
+            double drawn = 0;
+            if (!(count <= 0 || p <= 0)) {
+                if (p != p || count != count) drawn = (double)NG_NAN;
+                else if (p >= 1) drawn = count;
+                else drawn = p <= 0.5 ? ng_rare(count, p, more) : count - ng_rare(count, 1 - p, more);
+            }
+            ng_put(out[at], (C)drawn);
+        }
+    });
+}
+
 // How many events happen where so many happen on average.
 extern "C" __global__ void poisson(ng_i64 n, ng_start start, const T *rates, T *out, ng_fault *fault) {
     ng_draw(n, start, [&](ng_i64 first, ng_i64 all, ng_four bits) {
