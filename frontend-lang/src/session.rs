@@ -103,9 +103,9 @@ pub struct NameInfo {
 }
 
 /// Whether gradients were recorded when a cell began: a panic, which ends no `with` block, leaves it so.
-struct Recording(bool);
+struct GradMode(bool);
 
-impl Drop for Recording {
+impl Drop for GradMode {
     fn drop(&mut self) {
         if std::thread::panicking() {
             engine::autograd::set_enabled(self.0);
@@ -155,7 +155,7 @@ impl Session {
             self.cell = cell;
         }
         let _watching = engine::cpu::interrupt::watch(self.cx.interrupt.clone());
-        let _recording = Recording(engine::autograd::enabled());
+        let _grad_mode = GradMode(engine::autograd::enabled());
         memory::set_limit(self.cx.memory_limit);
         let source = self.add_cell(cell, code);
         let globals = self.cx.globals.clone();
